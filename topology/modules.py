@@ -44,11 +44,7 @@ def insert(name: str, parameters: str = "") -> None:
     Raises:
         ModuleError: the kernel refused it.
     """
-    insert_file(BUILT / f"{name}.ko", parameters)
-
-
-def insert_file(path: Path, parameters: str = "") -> None:
-    """Insert the module of a file; otherwise as insert()."""
+    path = BUILT / f"{name}.ko"
     content = path.read_bytes()
     library = ctypes.CDLL(None, use_errno=True)
     if library.init_module(content, ctypes.c_ulong(len(content)), parameters.encode()):

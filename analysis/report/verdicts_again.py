@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Cells and verdicts of kept campaigns, computed again from a line for each trial."""
 
-import csv
-import io
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from analysis.report import cell_tables, claim_tables
 from analysis.report.model import Sheet
 from analysis.report.pages import pages_of
 from analysis.report.results import Results, results_of
+from analysis.report.write import csv_text
 from analysis.study import Study
 from plan.plan import Plan
 
@@ -29,7 +28,7 @@ def tables(folder: Path, study: Study, planned: Mapping[Levels, Plan]) -> Mappin
         planned: the plans of the experiment's cells.
     """
     results = results_of(read_kept(folder, study, planned), study, pages_of(study).checks)
-    return {f"{name}.csv": _text(sheet) for name, sheet in _sheets(results)}
+    return {f"{name}.csv": csv_text(sheet) for name, sheet in _sheets(results)}
 
 
 def _sheets(results: Results) -> Iterator[tuple[str, Sheet]]:
@@ -38,11 +37,3 @@ def _sheets(results: Results) -> Iterator[tuple[str, Sheet]]:
         yield "claims", claim_tables.claims(results)
     if (one_draw := claim_tables.one_draw(results)) is not None:
         yield "one-draw", one_draw
-
-
-def _text(sheet: Sheet) -> str:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(column.name for column in sheet.columns)
-    writer.writerows(sheet.rows)
-    return text.getvalue()

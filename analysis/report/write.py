@@ -70,12 +70,17 @@ def _write_all(report: Report, written: Written) -> None:
 
 
 def write_sheet(path: Path, sheet: Sheet) -> None:
-    """The table with all digits; a missing value is an empty field."""
+    """Write the table as CSV."""
+    replace_file(path, csv_text(sheet))
+
+
+def csv_text(sheet: Sheet) -> str:
+    """The table as CSV, with all digits; a missing value is an empty field."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(column.name for column in sheet.columns)
     writer.writerows(sheet.rows)
-    replace_file(path, text.getvalue())
+    return text.getvalue()
 
 
 def replace_file(path: Path, text: str) -> None:

@@ -29,6 +29,7 @@ from pathlib import Path
 from analysis import kept_trials
 from analysis.errors import AnalysisError
 from analysis.records import level_text
+from analysis.report.standing import counted
 from analysis.table import read_csv
 from harness.api.experiment import Experiment, execute
 from harness.design.trials import PlannedTrial
@@ -102,13 +103,9 @@ def keep(folder: Path, lines: Sequence[Line]) -> str:
     writer.writerow(COLUMNS)
     writer.writerows([getattr(line, name) for name in COLUMNS] for line in whole)
     (folder / KEPT).write_text(text.getvalue(), encoding="utf-8")
-    said = f"{folder / KEPT} now has {counted(len(left))} of this machine"
+    said = f"{folder / KEPT} now has {counted(len(left), 'line')} of this machine"
     gone = len(before) - len(others)
-    return f"{said}, in place of {counted(gone)} of the same name." if gone else f"{said}."
-
-
-def counted(count: int) -> str:
-    return f"{count} line{'s' * (count != 1)}"
+    return f"{said}, in place of {counted(gone, 'line')} of the same name." if gone else f"{said}."
 
 
 def run(folder: Path, trials: Sequence[Wanted], out: Path, jobs: int | None) -> Iterator[Line]:

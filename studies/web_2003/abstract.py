@@ -4,6 +4,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from analysis.claims import Verdict
 from analysis.kept import Kept
 from analysis.report.sentences import Numbers
 from analysis.statistics import mean
@@ -16,11 +17,12 @@ SLIDES = ("80", "105")
 """The slides' loads: those with the most seeds."""
 WHOLE = "web"
 """The campaign that is judged: its trials are as long as the source's."""
-NOT_RUN, ONE_SEED = "not measured", "one seed: no verdict"
+NOT_RUN, ONE_SEED = "not measured", Verdict.ONE_SEED.value
 """Of a reading: how its evidence begins, and a verdict."""
 PANELS = "red-tradeoff-"
 """How the ids of the readings of one sentence begin, one of each of its four panels."""
-VERDICTS = {"holds": "holds", "fails": "does not hold", "undecided": "undecided"}
+FIRM_OR_OPEN = (Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED)
+VERDICTS = {one.name.lower(): one.value for one in FIRM_OR_OPEN}
 
 
 def abstract(kept: Kept) -> Numbers:

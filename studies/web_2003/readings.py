@@ -8,7 +8,7 @@ kept claims.csv, so the page follows a verdict that a seed changes.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.claims import claims_of
+from analysis.claims import Verdict, claims_of
 from analysis.kept import Kept
 from analysis.report.model import MISSING, Sheet, Value, listed, plain, signed
 from analysis.report.sentences import Numbers
@@ -20,7 +20,7 @@ from studies.web_2003.study import STUDY
 LINUX, NS_2 = "Linux's", "ns-2's"
 KINDS = (LINUX, NS_2)
 """The kinds of Adaptive RED, in the order of the columns."""
-HOLDS, FAILS, OPEN = "holds", "does not hold", "undecided"
+HOLDS, FAILS, OPEN = Verdict.HOLDS.value, Verdict.FAILS.value, Verdict.UNDECIDED.value
 PLURAL = {HOLDS: "hold", FAILS: "do not hold"}
 WORDS: Mapping[str, str] = {
     "sack-median": "median",
