@@ -103,7 +103,8 @@ def test_both_sum_up(good):
 
 def test_what_is_due_is_taken_in_order_of_time_and_then_of_noting(compiler, tmp_path):
     folder = PROJECT / "workload" / "packmime" / "programs"
-    sources = [Path(__file__).with_name("loop_main.c"), folder / "loop.c"]
+    calls = PROJECT / "workload" / "common" / "calls.c"
+    sources = [Path(__file__).with_name("loop_main.c"), folder / "loop.c", calls]
     argv = [compiler, "-std=gnu11", "-D_GNU_SOURCE", f"-I{folder}", "-o", tmp_path / "loop"]
     subprocess.run([*argv, *sources], check=True)
     drawn = random.Random(1)

@@ -19,29 +19,60 @@ void loop_open(struct loop *loop)
 		fail("cannot make epoll and timer: %s", strerror(errno));
 	/* Edge-triggered, so the program need not read the timer. */
 	loop_watch(loop, loop->timer, EPOLLIN | EPOLLET, TIMER);
+	loop_run(loop);
 }
 
-void loop_watch(const struct loop *loop, int fd, uint32_t events, uint32_t mark)
+struct call *loop_watch(struct loop *loop, int fd, uint32_t events, uint32_t mark)
 {
 	struct epoll_event event = { .events = events, .data.u32 = mark };
 
-	if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
-		fail("cannot watch a socket: %s", strerror(errno));
+	return CALL(&loop->calls, "watch a socket", SYS_epoll_ctl, (uint64_t)loop->epoll,
+		    EPOLL_CTL_ADD, (uint64_t)fd, calls_keep(&loop->calls, &event, sizeof(event)));
 }
 
-int loop_wait(struct loop *loop, struct epoll_event *events)
+void loop_run(struct loop *loop)
 {
-	int count = epoll_wait(loop->epoll, events, EVENTS_A_WAKEUP, -1);
+	calls_run(&loop->calls);
+	if (loop->arming && call_made(&loop->calls, loop->arming))
+		loop->armed_ns = loop->arming_ns;
+	if (loop->waiting && call_made(&loop->calls, loop->waiting)) {
+		loop->woken = 1;
+		loop->events_count = (int)loop->waiting->result;
+	}
+	loop->arming = loop->waiting = NULL;
+}
 
-	if (count < 0 && errno != EINTR)
-		fail("cannot wait: %s", strerror(errno));
+static void note_wait(struct loop *loop)
+{
+	loop->waiting = CALL(&loop->calls, NULL, SYS_epoll_pwait, (uint64_t)loop->epoll,
+			     POINTER(loop->events), EVENTS_A_WAKEUP, (uint64_t)-1);
+}
+
+void loop_wait_ahead(struct loop *loop, int64_t at_ns)
+{
+	if (!loop->last)
+		return;
+	if (at_ns != MISSING)
+		loop_arm(loop, at_ns);
+	note_wait(loop);
+}
+
+int loop_wait(struct loop *loop)
+{
+	if (!loop->woken) {
+		note_wait(loop);
+		loop_run(loop);
+	}
+	if (loop->events_count < 0 && loop->events_count != -EINTR)
+		fail("cannot wait: %s", strerror(-loop->events_count));
+	loop->woken = 0;
 	loop->wakeup_ns = MISSING;
-	for (int i = 0; i < count; i++)
-		if (events[i].data.u32 == TIMER) {
+	for (int i = 0; i < loop->events_count; i++)
+		if (loop->events[i].data.u32 == TIMER) {
 			loop->rung_ns = loop->armed_ns;
 			loop->armed_ns = MISSING;
 		}
-	return count < 0 ? 0 : count;
+	return loop->events_count < 0 ? 0 : loop->events_count;
 }
 
 int64_t loop_now(struct loop *loop)
@@ -76,12 +107,17 @@ int64_t loop_next(const struct loop *loop)
 	return loop->count ? loop->heap[0].at_ns : MISSING;
 }
 
+int loop_is_due(const struct loop *loop)
+{
+	return loop->count && loop->heap[0].at_ns <= loop->rung_ns;
+}
+
 int loop_take(struct loop *loop, uint32_t *what)
 {
 	struct due last;
 	uint32_t at = 0, child;
 
-	if (!loop->count || loop->heap[0].at_ns > loop->rung_ns)
+	if (!loop_is_due(loop))
 		return 0;
 	*what = loop->heap[0].what;
 	last = loop->heap[--loop->count];
@@ -107,9 +143,10 @@ void loop_arm(struct loop *loop, int64_t at_ns)
 		when.it_value.tv_sec = at_ns / NS_PER_S;
 		when.it_value.tv_nsec = at_ns % NS_PER_S;
 	}
-	if (timerfd_settime(loop->timer, TFD_TIMER_ABSTIME, &when, NULL) != 0)
-		fail("cannot set a timer: %s", strerror(errno));
-	loop->armed_ns = at_ns;
+	loop->arming = CALL(&loop->calls, "set a timer", SYS_timerfd_settime,
+			    (uint64_t)loop->timer, TFD_TIMER_ABSTIME,
+			    calls_keep(&loop->calls, &when, sizeof(when)));
+	loop->arming_ns = at_ns;
 }
 
 void raise_file_limit(void)

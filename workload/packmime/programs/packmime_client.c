@@ -18,6 +18,7 @@
  * The cost of this program is its wakeups. So it watches sockets edge-triggered. When a response
  * has begun, SO_RCVLOWAT tells the kernel how many unread bytes wake the program: the rest, at most
  * a quarter of the receive buffer. (A low-water mark is at most half of it, tcp_set_rcvlowat.)
+ * System calls are noted and made together, where no result is needed between them (loop.h).
  */
 #include <arpa/inet.h>
 #include <getopt.h>
@@ -39,6 +40,7 @@
 #define SMALL_REST_BYTES 2048
 /* The default MSS (RFC 9293, 3.7.1): no connection has a smaller one. */
 #define SMALL_REQUEST_BYTES 536
+#define WATCHED (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
 
 struct client {
 	struct loop loop;
@@ -56,12 +58,41 @@ static struct exchange *current(struct client *client, const struct connection *
 	return &client->trace.exchanges[connection->first + connection->current];
 }
 
+static int64_t earlier(int64_t a_ns, int64_t b_ns)
+{
+	return b_ns != MISSING && b_ns < a_ns ? b_ns : a_ns;
+}
+
+static int64_t next_start_ns(const struct client *client)
+{
+	const struct trace *trace = &client->trace;
+
+	if (client->next == trace->connection_count)
+		return MISSING;
+	return client->totals.t0_ns + trace->exchanges[trace->connections[client->next].first].wait_ns;
+}
+
+/* The earliest of: the next connection, the next exchange, the next second, the end. */
+static int64_t next_alarm_ns(const struct client *client)
+{
+	int64_t t0_ns = client->totals.t0_ns, at_ns = t0_ns + client->totals.duration_ns;
+
+	at_ns = earlier(at_ns, t0_ns + client->second * NS_PER_S);
+	at_ns = earlier(at_ns, loop_next(&client->loop));
+	return earlier(at_ns, next_start_ns(client));
+}
+
 /* ---- the end of a connection ---- */
+
+static void close_socket(struct client *client, struct connection *connection)
+{
+	call_expect_any(CALL(&client->loop.calls, NULL, SYS_close, (uint64_t)connection->fd));
+}
 
 static void end_connection(struct client *client, struct connection *connection)
 {
 	if (connection->fd >= 0)
-		close(connection->fd);
+		close_socket(client, connection);
 	connection->fd = -1;
 	free(connection->request);
 	connection->request = NULL;
@@ -89,23 +120,29 @@ static void break_off(struct client *client, struct connection *connection, int 
 static void send_rest(struct client *client, struct connection *connection)
 {
 	struct exchange *exchange = current(client, connection);
+	int64_t now_ns = loop_now(&client->loop);
 
 	while (connection->request_sent < exchange->request_bytes) {
-		ssize_t sent = send(connection->fd, connection->request + connection->request_sent,
-				    (size_t)(exchange->request_bytes - connection->request_sent),
-				    MSG_NOSIGNAL);
+		int64_t rest = exchange->request_bytes - connection->request_sent;
+		struct call *send = CALL(&client->loop.calls, NULL, SYS_sendto,
+					 (uint64_t)connection->fd,
+					 POINTER(connection->request + connection->request_sent),
+					 (uint64_t)rest, MSG_NOSIGNAL);
 
-		if (sent < 0 && errno == EAGAIN)
+		call_expect(send, rest);
+		loop_wait_ahead(&client->loop, next_alarm_ns(client));
+		loop_run(&client->loop);
+		if (send->result == -EAGAIN)
 			return;
-		if (sent < 0) {
-			break_off(client, connection, errno);
+		if (send->result < 0) {
+			break_off(client, connection, (int)-send->result);
 			return;
 		}
-		connection->request_sent += sent;
+		connection->request_sent += send->result;
 	}
 	free(connection->request);
 	connection->request = NULL;
-	exchange->sent_ns = loop_now(&client->loop);
+	exchange->sent_ns = now_ns;
 	exchange->state = WAITING;
 }
 
@@ -132,28 +169,46 @@ static void begin_request(struct client *client, struct connection *connection)
 
 /* ---- connecting ---- */
 
-static int socket_at(const struct client *client, uint16_t port)
+/* Notes the calls that open a socket; the first returns its number. */
+static struct call *open_socket(struct client *client, uint16_t port)
 {
 	struct sockaddr_in own = { .sin_family = AF_INET, .sin_addr = client->address,
 				   .sin_port = htons(port) };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1;
+	struct calls *calls = &client->loop.calls;
+	int on = 1;
+	struct call *socket = CALL(calls, NULL, SYS_socket, AF_INET,
+				   SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	/* The port may be in use by another pair of ports. */
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
-	    bind(fd, (struct sockaddr *)&own, sizeof(own)) != 0)
-		fail("cannot open a socket at port %u: %s", port, strerror(errno));
-	return fd;
+	call_takes(CALL(calls, NULL, SYS_setsockopt, 0, SOL_SOCKET, SO_REUSEADDR,
+			calls_keep(calls, &on, sizeof(on)), sizeof(on)), 0, socket);
+	call_takes(CALL(calls, NULL, SYS_bind, 0, calls_keep(calls, &own, sizeof(own)),
+			sizeof(own)), 0, socket);
+	return socket;
+}
+
+/* The number of the socket, after the calls of open_socket(). */
+static int opened(const struct client *client, const struct call *socket, uint16_t port)
+{
+	const struct calls *calls = &client->loop.calls;
+	const struct call *bind = socket + 2;
+
+	if (!call_made(calls, bind) || bind->result < 0)
+		fail("cannot open a socket at port %u: %s", port,
+		     strerror((int)-calls->list[calls->done - 1].result));
+	return (int)socket->result;
 }
 
 /* With this option, the last segment of a long request does not wait for an ACK. A short request is
  * one segment, which never waits. So most connections save this system call. */
-static void send_at_once(const struct connection *connection, int64_t request_bytes)
+static void send_at_once(struct client *client, const struct call *socket, int64_t request_bytes)
 {
+	struct calls *calls = &client->loop.calls;
 	int on = 1;
 
-	if (request_bytes > SMALL_REQUEST_BYTES &&
-	    setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0)
-		fail("cannot set TCP_NODELAY: %s", strerror(errno));
+	if (request_bytes > SMALL_REQUEST_BYTES)
+		call_takes(CALL(calls, "set TCP_NODELAY", SYS_setsockopt, 0, IPPROTO_TCP, TCP_NODELAY,
+				calls_keep(calls, &on, sizeof(on)), sizeof(on)), 0, socket);
 }
 
 static void begin_connection(struct client *client, uint32_t index)
@@ -162,19 +217,27 @@ static void begin_connection(struct client *client, uint32_t index)
 	struct exchange *exchange = current(client, connection);
 	struct sockaddr_in server = { .sin_family = AF_INET, .sin_addr = client->server,
 				      .sin_port = htons(connection->server_port) };
+	struct calls *calls = &client->loop.calls;
+	struct call *socket, *connect;
 
 	if (++client->totals.open > client->totals.most_open)
 		client->totals.most_open = client->totals.open;
-	connection->fd = socket_at(client, connection->client_port);
-	send_at_once(connection, exchange->request_bytes);
 	exchange->begun_ns = loop_now(&client->loop);
 	exchange->state = CONNECTING;
-	if (connect(connection->fd, (struct sockaddr *)&server, sizeof(server)) != 0 &&
-	    errno != EINPROGRESS) {
-		break_off(client, connection, errno);
-		return;
-	}
-	loop_watch(&client->loop, connection->fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, index);
+	socket = open_socket(client, connection->client_port);
+	send_at_once(client, socket, exchange->request_bytes);
+	connect = CALL(calls, NULL, SYS_connect, 0, calls_keep(calls, &server, sizeof(server)),
+		       sizeof(server));
+	call_takes(connect, 0, socket);
+	call_expect(connect, -EINPROGRESS);
+	call_takes(loop_watch(&client->loop, -1, WATCHED, index), 2, socket);
+	loop_wait_ahead(&client->loop, next_alarm_ns(client));
+	loop_run(&client->loop);
+	connection->fd = opened(client, socket, connection->client_port);
+	if (connect->result >= 0)
+		loop_watch(&client->loop, connection->fd, WATCHED, index);
+	else if (connect->result != -EINPROGRESS)
+		break_off(client, connection, (int)-connect->result);
 }
 
 static void connected(struct client *client, struct connection *connection)
@@ -185,23 +248,29 @@ static void connected(struct client *client, struct connection *connection)
 
 /* ---- receiving ---- */
 
-static void set_low_water(struct connection *connection, int bytes)
+static void set_low_water(struct client *client, struct connection *connection, int bytes)
 {
+	struct calls *calls = &client->loop.calls;
+
 	if (connection->low_water_bytes == bytes)
 		return;
-	if (setsockopt(connection->fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes)) != 0)
-		fail("cannot set SO_RCVLOWAT: %s", strerror(errno));
+	CALL(calls, "set SO_RCVLOWAT", SYS_setsockopt, (uint64_t)connection->fd, SOL_SOCKET,
+	     SO_RCVLOWAT, calls_keep(calls, &bytes, sizeof(bytes)), sizeof(bytes));
 	connection->low_water_bytes = bytes;
 }
 
-static void choose_low_water(const struct client *client, struct connection *connection,
-			     int64_t rest)
+static void choose_low_water(struct client *client, struct connection *connection, int64_t rest)
 {
 	if (rest <= SMALL_REST_BYTES && connection->low_water_bytes <= rest)
 		return;		/* woken a little more often: cheaper than changing it */
 	if (rest > client->low_water_bytes)
 		rest = client->low_water_bytes;
-	set_low_water(connection, rest <= SMALL_REST_BYTES ? 1 : (int)rest);
+	set_low_water(client, connection, rest <= SMALL_REST_BYTES ? 1 : (int)rest);
+}
+
+static int is_last(const struct connection *connection)
+{
+	return connection->current + 1 == connection->count;
 }
 
 static void whole_response(struct client *client, struct connection *connection)
@@ -212,11 +281,12 @@ static void whole_response(struct client *client, struct connection *connection)
 	exchange->last_byte_ns = loop_now(&client->loop);
 	exchange->state = DONE;
 	client->totals.done++;
-	if (connection->current + 1 == connection->count) {
+	if (is_last(connection)) {
+		connection->fd = -1;	/* closed with the last read */
 		end_connection(client, connection);
 		return;
 	}
-	set_low_water(connection, 1);
+	set_low_water(client, connection, 1);
 	connection->current++;
 	loop_note(&client->loop, exchange->last_byte_ns + exchange[1].wait_ns, index);
 }
@@ -226,16 +296,27 @@ static void read_response(struct client *client, struct connection *connection)
 {
 	struct exchange *exchange = current(client, connection);
 	int64_t rest = exchange->response_bytes - exchange->received_bytes;
-	ssize_t len = recv(connection->fd, NULL, (size_t)rest, MSG_TRUNC);
+	struct call *receive = CALL(&client->loop.calls, NULL, SYS_recvfrom,
+				    (uint64_t)connection->fd, 0, (uint64_t)rest, MSG_TRUNC);
+	int64_t now_ns = loop_now(&client->loop), len;
 
-	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+	call_expect(receive, rest);
+	if (is_last(connection)) {
+		close_socket(client, connection);
+		/* With the end of the last connection, the trial ends. */
+		if (client->over + 1 < client->trace.connection_count)
+			loop_wait_ahead(&client->loop, next_alarm_ns(client));
+	}
+	loop_run(&client->loop);
+	len = receive->result;
+	if (len == -EAGAIN || len == -EINTR)
 		return;
 	if (len <= 0) {
-		break_off(client, connection, len ? errno : 0);
+		break_off(client, connection, (int)-len);
 		return;
 	}
 	if (!exchange->received_bytes)
-		exchange->first_byte_ns = loop_now(&client->loop);
+		exchange->first_byte_ns = now_ns;
 	exchange->state = RECEIVING;
 	exchange->received_bytes += len;
 	client->totals.received_bytes += len;
@@ -250,6 +331,7 @@ static void on_error(struct client *client, struct connection *connection)
 	int error = 0;
 	socklen_t len = sizeof(error);
 
+	loop_run(&client->loop);
 	getsockopt(connection->fd, SOL_SOCKET, SO_ERROR, &error, &len);
 	break_off(client, connection, error);
 }
@@ -274,6 +356,7 @@ static void on_event(struct client *client, uint32_t index, uint32_t events)
 {
 	struct connection *connection = &client->trace.connections[index];
 	enum state state = current(client, connection)->state;
+	int last = client->loop.last;
 
 	if (connection->fd < 0)
 		return;		/* it ended earlier in this wakeup */
@@ -281,10 +364,12 @@ static void on_event(struct client *client, uint32_t index, uint32_t events)
 		on_error(client, connection);
 		return;
 	}
+	client->loop.last = last && !(events & (EPOLLIN | EPOLLRDHUP));
 	if (state == CONNECTING && events & EPOLLOUT)
 		connected(client, connection);
 	else if (state == SENDING && events & EPOLLOUT)
 		send_rest(client, connection);
+	client->loop.last = last;
 	if (events & EPOLLRDHUP && connection->fd >= 0)
 		on_closed(client, connection);
 	else if (events & EPOLLIN && receives(client, connection))
@@ -293,20 +378,27 @@ static void on_event(struct client *client, uint32_t index, uint32_t events)
 
 /* ---- the trial ---- */
 
+static int start_is_due(struct client *client)
+{
+	return client->next < client->trace.connection_count &&
+	       next_start_ns(client) <= loop_now(&client->loop);
+}
+
+static int progress_is_due(struct client *client)
+{
+	return loop_now(&client->loop) - client->totals.t0_ns >= client->second * NS_PER_S;
+}
+
 static void begin_due_connections(struct client *client)
 {
-	const struct trace *trace = &client->trace;
-	int64_t since_t0_ns = loop_now(&client->loop) - client->totals.t0_ns, late_ns;
+	while (start_is_due(client)) {
+		int64_t late_ns = loop_now(&client->loop) - next_start_ns(client);
+		uint32_t index = client->next++;
 
-	while (client->next < trace->connection_count) {
-		int64_t start_ns = trace->exchanges[trace->connections[client->next].first].wait_ns;
-
-		if (start_ns > since_t0_ns)
-			break;
-		late_ns = since_t0_ns - start_ns;
 		if (late_ns > client->totals.max_late_ns)
 			client->totals.max_late_ns = late_ns;
-		begin_connection(client, client->next++);
+		client->loop.last = !start_is_due(client) && !progress_is_due(client);
+		begin_connection(client, index);
 	}
 }
 
@@ -328,49 +420,33 @@ static void print_progress(struct client *client)
 {
 	int64_t since_t0_ns = loop_now(&client->loop) - client->totals.t0_ns;
 
-	if (since_t0_ns < client->second * NS_PER_S)
+	if (!progress_is_due(client))
 		return;
+	loop_run(&client->loop);
 	while (client->second * NS_PER_S <= since_t0_ns)
 		printf("progress %" PRId64 " %u %u %" PRId64 "\n", client->second++,
 		       client->totals.done, client->totals.open, client->totals.received_bytes);
 	fflush(stdout);
 }
 
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-	return b_ns != MISSING && b_ns < a_ns ? b_ns : a_ns;
-}
-
-/* The earliest of: the next connection, the next exchange, the next second, the end. */
-static int64_t next_alarm_ns(const struct client *client)
-{
-	const struct trace *trace = &client->trace;
-	int64_t t0_ns = client->totals.t0_ns, at_ns = t0_ns + client->totals.duration_ns;
-
-	at_ns = earlier(at_ns, t0_ns + client->second * NS_PER_S);
-	at_ns = earlier(at_ns, loop_next(&client->loop));
-	if (client->next < trace->connection_count)
-		at_ns = earlier(at_ns, t0_ns + trace->exchanges[trace->connections[client->next].first]
-							.wait_ns);
-	return at_ns;
-}
-
 static void run(struct client *client)
 {
-	struct epoll_event events[EVENTS_A_WAKEUP];
+	const struct epoll_event *events = client->loop.events;
 	int64_t end_ns = client->totals.t0_ns + client->totals.duration_ns;
 
 	while (client->over < client->trace.connection_count) {
 		int count, alarm = 0;
 
-		loop_arm(&client->loop, next_alarm_ns(client));
-		count = loop_wait(&client->loop, events);
+		if (!client->loop.woken)
+			loop_arm(&client->loop, next_alarm_ns(client));
+		count = loop_wait(&client->loop);
 		for (int i = 0; i < count; i++) {
-			if (events[i].data.u32 == TIMER)
-				alarm = 1;
-			else
+			alarm |= events[i].data.u32 == TIMER;
+			client->loop.last = i + 1 == count && !alarm;
+			if (events[i].data.u32 != TIMER)
 				on_event(client, events[i].data.u32, events[i].events);
 		}
+		client->loop.last = 0;
 		if (!alarm)
 			continue;
 		if (loop_now(&client->loop) >= end_ns)
@@ -386,6 +462,7 @@ static void end_all(struct client *client)
 	/* End with a reset, so that nothing of this trial remains in the next trial. */
 	struct linger reset = { .l_onoff = 1, .l_linger = 0 };
 
+	loop_run(&client->loop);
 	for (uint32_t i = 0; i < client->next; i++) {
 		struct connection *connection = &client->trace.connections[i];
 
@@ -393,14 +470,18 @@ static void end_all(struct client *client)
 			continue;
 		setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 		end_connection(client, connection);
+		loop_run(&client->loop);
 	}
 }
 
-static int quarter_of_receive_buffer(const struct client *client)
+static int quarter_of_receive_buffer(struct client *client)
 {
-	int fd = socket_at(client, 0), bytes = 0;
+	struct call *socket = open_socket(client, 0);
+	int fd, bytes = 0;
 	socklen_t len = sizeof(bytes);
 
+	loop_run(&client->loop);
+	fd = opened(client, socket, 0);
 	if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &len) != 0)
 		fail("cannot read SO_RCVBUF: %s", strerror(errno));
 	close(fd);

@@ -14,6 +14,8 @@
  * client's count. The kernel also gives, to a tick, the time from a request's arrival to its
  * answer, which must be the trace's wait. On SIGTERM, the server writes a row for each connection,
  * open or not.
+ *
+ * System calls are noted and made together, where no result is needed between them (loop.h).
  */
 #include <arpa/inet.h>
 #include <getopt.h>
@@ -86,37 +88,37 @@ static char zeros[1 << 16];
 
 /* ---- what the kernel knows ---- */
 
-static struct tcp_state tcp_state(const struct connection *connection)
+/* The next loop_run() reads it. */
+static void read_tcp_state(struct server *server, const struct connection *connection,
+			   struct tcp_state *state)
 {
-	struct tcp_state state = { 0 };
-	socklen_t len = sizeof(state);
+	struct calls *calls = &server->loop.calls;
+	socklen_t len = sizeof(*state);
 
-	if (getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &state, &len) != 0)
-		fail("cannot read TCP_INFO: %s", strerror(errno));
-	return state;
+	memset(state, 0, sizeof(*state));
+	CALL(calls, "read TCP_INFO", SYS_getsockopt, (uint64_t)connection->fd, IPPROTO_TCP, TCP_INFO,
+	     POINTER(state), calls_keep(calls, &len, sizeof(len)));
 }
 
-/* Use the kernel's time of the arrival, not the timer that caused this wakeup. */
-static void note_wait(const struct connection *connection, struct record *record)
+/* Wakes up when the next answer is due, if no other is due now. */
+static void wait_ahead(struct server *server)
 {
-	record->waited_ns += tcp_state(connection).last_data_recv * 1000000LL;
+	if (!loop_is_due(&server->loop))
+		loop_wait_ahead(&server->loop, loop_next(&server->loop));
 }
 
 /* ---- the end of a connection ---- */
 
-static void take_tcp_state(const struct connection *connection, struct record *record)
+static void take_tcp_state(const struct tcp_state *state, struct record *record)
 {
-	struct tcp_state state = tcp_state(connection);
-
-	record->retransmits = state.total_retrans;
-	record->timeouts = state.total_rto;
-	record->marks = state.delivered_ce;
-	record->ecn = !!(state.options & TCPI_OPT_ECN);
-	record->srtt_us = state.rtt_us;
-	record->resent_bytes = (int64_t)state.bytes_retrans;
-	record->carried_bytes = (int64_t)(state.bytes_sent - state.bytes_retrans);
-	record->peer_window_bytes = state.snd_wnd;
-	record->state = connection->state;
+	record->retransmits = state->total_retrans;
+	record->timeouts = state->total_rto;
+	record->marks = state->delivered_ce;
+	record->ecn = !!(state->options & TCPI_OPT_ECN);
+	record->srtt_us = state->rtt_us;
+	record->resent_bytes = (int64_t)state->bytes_retrans;
+	record->carried_bytes = (int64_t)(state->bytes_sent - state->bytes_retrans);
+	record->peer_window_bytes = state->snd_wnd;
 }
 
 static void give_number_back(struct server *server, uint32_t number)
@@ -129,10 +131,16 @@ static void give_number_back(struct server *server, uint32_t number)
 static void end_connection(struct server *server, uint32_t number, enum state state)
 {
 	struct connection *connection = &server->connections[number];
+	struct record *record = &server->records[connection->record];
+	struct tcp_state tcp_state;
 
 	connection->state = state;
-	take_tcp_state(connection, &server->records[connection->record]);
-	close(connection->fd);
+	read_tcp_state(server, connection, &tcp_state);
+	call_expect_any(CALL(&server->loop.calls, NULL, SYS_close, (uint64_t)connection->fd));
+	wait_ahead(server);
+	loop_run(&server->loop);
+	take_tcp_state(&tcp_state, record);
+	record->state = state;
 	connection->fd = -1;
 	server->open--;
 	if (!connection->timer_noted)
@@ -143,27 +151,36 @@ static void end_connection(struct server *server, uint32_t number, enum state st
 
 static void poll_out(struct server *server, uint32_t number, int wanted)
 {
-	struct connection *connection = &server->connections[number];
+	const struct connection *connection = &server->connections[number];
 	struct epoll_event event = { .events = EPOLLIN | (wanted ? EPOLLOUT : 0),
 				     .data.u32 = number };
+	struct calls *calls = &server->loop.calls;
 
 	if (connection->polled_out == wanted)
 		return;
-	if (epoll_ctl(server->loop.epoll, EPOLL_CTL_MOD, connection->fd, &event) != 0)
-		fail("cannot watch a socket: %s", strerror(errno));
-	connection->polled_out = wanted;
+	CALL(calls, "watch a socket", SYS_epoll_ctl, (uint64_t)server->loop.epoll, EPOLL_CTL_MOD,
+	     (uint64_t)connection->fd, calls_keep(calls, &event, sizeof(event)));
+}
+
+/* The calls behind the last bytes of a response. */
+static void end_response(struct server *server, uint32_t number)
+{
+	const struct connection *connection = &server->connections[number];
+
+	poll_out(server, number, 0);
+	if (!connection->request.keep)	/* fails where a reset has come: seen later */
+		call_expect_any(CALL(&server->loop.calls, NULL, SYS_shutdown,
+				     (uint64_t)connection->fd, SHUT_WR));
 }
 
 static void response_written(struct server *server, uint32_t number)
 {
 	struct connection *connection = &server->connections[number];
 
-	poll_out(server, number, 0);
+	connection->polled_out = 0;
 	server->records[connection->record].answered++;
 	connection->request.bytes = connection->received = connection->head_len = 0;
 	connection->state = connection->request.keep ? READING : CLOSING;
-	if (!connection->request.keep)
-		shutdown(connection->fd, SHUT_WR);	/* fails where a reset has come: seen later */
 }
 
 static void write_response(struct server *server, uint32_t number)
@@ -173,10 +190,20 @@ static void write_response(struct server *server, uint32_t number)
 	while (connection->response_rest) {
 		size_t want = connection->response_rest < (int64_t)sizeof(zeros) ?
 			(size_t)connection->response_rest : sizeof(zeros);
-		ssize_t sent = send(connection->fd, zeros, want, MSG_NOSIGNAL);
+		struct call *send = CALL(&server->loop.calls, NULL, SYS_sendto,
+					 (uint64_t)connection->fd, POINTER(zeros), want, MSG_NOSIGNAL);
+		int64_t sent;
 
-		if (sent < 0 && errno == EAGAIN) {
+		call_expect(send, (int64_t)want);
+		if (connection->response_rest == (int64_t)want) {
+			end_response(server, number);
+			wait_ahead(server);
+		}
+		loop_run(&server->loop);
+		sent = send->result;
+		if (sent == -EAGAIN) {
 			poll_out(server, number, 1);
+			connection->polled_out = 1;
 			return;
 		}
 		if (sent < 0) {
@@ -223,10 +250,14 @@ static void read_request(struct server *server, uint32_t number)
 {
 	struct connection *connection = &server->connections[number];
 	static char bytes[1 << 14];
-	ssize_t len = recv(connection->fd, bytes, sizeof(bytes), 0);
+	const struct call *receive = CALL(&server->loop.calls, NULL, SYS_recvfrom,
+					  (uint64_t)connection->fd, POINTER(bytes), sizeof(bytes));
+	int64_t len;
 	int whole;
 
-	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+	loop_run(&server->loop);
+	len = receive->result;
+	if (len == -EAGAIN || len == -EINTR)
 		return;
 	if (len <= 0) {
 		/* Between two requests a client may end the connection. */
@@ -245,8 +276,10 @@ static void read_end(struct server *server, uint32_t number)
 {
 	struct connection *connection = &server->connections[number];
 	char byte;
-	ssize_t len = recv(connection->fd, &byte, 1, 0);
+	ssize_t len;
 
+	loop_run(&server->loop);
+	len = recv(connection->fd, &byte, 1, 0);
 	if (len < 0 && errno == EAGAIN)
 		return;
 	if (len > 0)
@@ -273,6 +306,7 @@ static void on_event(struct server *server, uint32_t number, uint32_t events)
 
 static void answer_due(struct server *server)
 {
+	struct tcp_state at_answer;
 	uint32_t number;
 
 	while (loop_take(&server->loop, &number)) {
@@ -284,8 +318,10 @@ static void answer_due(struct server *server)
 			continue;
 		}
 		connection->state = SENDING;
-		note_wait(connection, &server->records[connection->record]);
+		read_tcp_state(server, connection, &at_answer);
 		write_response(server, number);
+		/* Use the kernel's time of the arrival, not the timer that caused this wakeup. */
+		server->records[connection->record].waited_ns += at_answer.last_data_recv * 1000000LL;
 	}
 }
 
@@ -303,16 +339,26 @@ static uint32_t new_number(struct server *server)
 static void accept_one(struct server *server, int listener)
 {
 	struct sockaddr_in client;
+	struct calls *calls = &server->loop.calls;
 	socklen_t len = sizeof(client);
-	int fd = accept4(server->listeners[listener], (struct sockaddr *)&client, &len,
-			 SOCK_NONBLOCK | SOCK_CLOEXEC);
-	uint32_t number;
+	uint32_t number = new_number(server);
+	const struct call *accept = CALL(calls, NULL, SYS_accept4,
+					 (uint64_t)server->listeners[listener], POINTER(&client),
+					 calls_keep(calls, &len, sizeof(len)),
+					 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-	if (fd < 0 && (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR))
+	call_takes(loop_watch(&server->loop, -1, EPOLLIN, number), 2, accept);
+	wait_ahead(server);
+	loop_run(&server->loop);
+	if (accept->result < 0) {
+		int error = (int)-accept->result;
+
+		if (error != EAGAIN && error != ECONNABORTED && error != EINTR)
+			fail("cannot accept connection %u: %s", server->record_count, strerror(error));
+		server->connections[number].fd = -1;
+		give_number_back(server, number);
 		return;
-	if (fd < 0)
-		fail("cannot accept connection %u: %s", server->record_count, strerror(errno));
-	number = new_number(server);
+	}
 	server->records = grown(server->records, server->record_count, &server->record_room,
 				sizeof(*server->records));
 	server->records[server->record_count] = (struct record){
@@ -320,14 +366,13 @@ static void accept_one(struct server *server, int listener)
 		.client_port = ntohs(client.sin_port),
 		.server_port = (uint16_t)(server->first_port + listener),
 	};
-	server->connections[number] = (struct connection){ .fd = fd,
+	server->connections[number] = (struct connection){ .fd = (int)accept->result,
 							   .record = server->record_count++ };
-	loop_watch(&server->loop, fd, EPOLLIN, number);
 	if (++server->open > server->most_open)
 		server->most_open = server->open;
 }
 
-static int listener(const struct server *server, struct in_addr address, int port)
+static int listener(struct server *server, struct in_addr address, int port)
 {
 	struct sockaddr_in own = { .sin_family = AF_INET, .sin_addr = address,
 				   .sin_port = htons((uint16_t)port) };
@@ -339,6 +384,7 @@ static int listener(const struct server *server, struct in_addr address, int por
 	    bind(fd, (struct sockaddr *)&own, sizeof(own)) != 0 || listen(fd, BACKLOG) != 0)
 		fail("cannot listen at port %d: %s", port, strerror(errno));
 	loop_watch(&server->loop, fd, EPOLLIN, FIRST_LISTENER + (uint32_t)(port - server->first_port));
+	loop_run(&server->loop);
 	return fd;
 }
 
@@ -376,6 +422,8 @@ static void end_all(struct server *server)
 	/* End with a reset, so that nothing of this trial remains in the next trial. */
 	struct linger reset = { .l_onoff = 1, .l_linger = 0 };
 
+	server->loop.last = 0;
+	loop_run(&server->loop);
 	for (int i = 0; i < server->ports; i++)
 		close(server->listeners[i]);
 	for (uint32_t i = 0; i < server->connection_count; i++) {
@@ -390,14 +438,15 @@ static void end_all(struct server *server)
 
 static void run(struct server *server)
 {
-	struct epoll_event events[EVENTS_A_WAKEUP];
+	const struct epoll_event *events = server->loop.events;
 
 	for (;;) {
-		int count = loop_wait(&server->loop, events);
+		int count = loop_wait(&server->loop);
 
 		for (int i = 0; i < count; i++) {
 			uint32_t mark = events[i].data.u32;
 
+			server->loop.last = i + 1 == count;
 			if (mark == SIGNAL)
 				return;
 			if (mark == TIMER)
@@ -407,12 +456,12 @@ static void run(struct server *server)
 			else
 				on_event(server, mark, events[i].events);
 		}
-		if (loop_next(&server->loop) != MISSING)
+		if (!server->loop.woken && loop_next(&server->loop) != MISSING)
 			loop_arm(&server->loop, loop_next(&server->loop));
 	}
 }
 
-static void watch_signals(const struct loop *loop)
+static void watch_signals(struct loop *loop)
 {
 	sigset_t ends;
 
@@ -421,6 +470,7 @@ static void watch_signals(const struct loop *loop)
 	sigaddset(&ends, SIGINT);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 	loop_watch(loop, signalfd(-1, &ends, SFD_CLOEXEC), EPOLLIN, SIGNAL);
+	loop_run(loop);
 }
 
 int main(int argc, char **argv)
