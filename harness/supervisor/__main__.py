@@ -81,6 +81,8 @@ def remove_folder() -> None:
 
 def start(told: dict[str, Any], command: list[str]) -> int | None:
     """Start the lab's kernel, within a boundary where that can be; None if it must and cannot."""
+    if filtered():
+        os.environ["CELLBED_SECCOMP"] = "off"
 
     def become() -> NoReturn:
         try:
@@ -105,6 +107,14 @@ def start(told: dict[str, Any], command: list[str]) -> int | None:
     os.write(told["report"], f"{why_not}\n".encode())
     os.close(told["report"])
     return pid
+
+
+def filtered() -> bool:
+    """Does the host filter this process's system calls already, as a container does?
+
+    Such a filter may answer a call of a program in the lab before the lab's kernel hears of it.
+    """
+    return "\nSeccomp:\t0\n" not in Path("/proc/self/status").read_text()
 
 
 def start_in_the_open(become: Callable[[], NoReturn]) -> int:

@@ -4,8 +4,13 @@
 What User-Mode Linux needs is small, and differs with the host's C library; so this names what
 it does not need and what has led out of namespaces before: mounts and further namespaces,
 sockets (one by its path in a shared folder would lead to a service of the host), keys, BPF,
-io_uring, modules; and locks, for which a program of the host would wait. Programs inside the lab
-are not concerned: their calls are the lab kernel's.
+io_uring, modules; and locks, for which a program of the host would wait.
+
+A refused call sends SIGSYS and is not made. The lab kernel's handler lets a call of its own fail
+with the error that the filter names. A call of a program inside the lab is the lab kernel's: a
+process that stops by SIGSYS tells it the call. No other answer would do. An error would be the
+host's answer to the program, and with a filter of its own that tells a listener of the call, a
+hostile kernel could let the host make the call, if the answer here were weaker than that.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ SET_FILTER, WITH_SPECULATION = 1, 4
 # Offsets in struct seccomp_data.
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
 LOAD, EQUAL, AT_LEAST, ANY_BIT, AND, ANSWER = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
-ALLOW, REFUSE = 0x7FFF0000, 0x00050000
+ALLOW, REFUSE = 0x7FFF0000, 0x00030000  # SECCOMP_RET_ALLOW, SECCOMP_RET_TRAP
 
 NAMESPACES = 0x7E020080  # CLONE_NEW*, all of them
 CLONE3, CLONE, SOCKETPAIR, SETRLIMIT, PRLIMIT64, FCNTL = 435, 56, 53, 160, 302, 72

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Makes the same system calls one by one and as a list (patch 0024); prints what each way gave.
+"""Makes the same system calls one by one and as a list (patch 0025); prints what each way gave.
 
 Each case is a line of JSON: its name, the results of the calls, and the virtual time that they took
 [ns], for both ways.

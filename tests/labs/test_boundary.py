@@ -173,8 +173,9 @@ OF_AN_ACCOUNT = OWN | {
     "write:checkout", "write:share", "write:image", "write:programs", "write:inbox", "see:tty",
     "read:environment", "signal", "trace", "connect:loopback", "connect:abstract", "connect:path",
     "replace:results", "replace:events", "replace:inbox", "replace:console",
-    "connect:share", "pair:datagram", "netlink", "memory", "queue", "core-helper",
-    "lock:file", "lock:range", "lock:range-wait", "lock:open-file", "lock:open-file-wait", "lease",
+    "connect:share", "pair:datagram", "socket:listener", "netlink", "memory", "queue",
+    "core-helper", "lock:file", "lock:range", "lock:range-wait", "lock:open-file",
+    "lock:open-file-wait", "lease",
 }  # fmt: skip
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A list of system calls gives the same as its calls one by one (patch 0024)."""
+"""A list of system calls gives the same as its calls one by one (patch 0025)."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 
 #include "fail.h"
 
-/* Of the lab's kernel (patch 0024). */
+/* Of the lab's kernel (patch 0025). */
 #define LIST_OF_CALLS 0xce11bed
 
 /* After a run, the next note begins a new list. */

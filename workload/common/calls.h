@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * System calls that a program notes, and then makes in their order. The lab's kernel makes them in
- * one stop of the program (patch 0024). Any other kernel makes them one by one: the same calls.
+ * one stop of the program (patch 0025). Any other kernel makes them one by one: the same calls.
  *
  * Each call expects a result. After another result, the calls behind it are not made.
  */

@@ -11,7 +11,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/keyctl.h>
+#include <linux/seccomp.h>
 #include <mqueue.h>
 #include <sched.h>
 #include <signal.h>
@@ -20,7 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -30,6 +35,7 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static FILE *ways;
@@ -267,10 +273,58 @@ static void sockets(void)
 	way("netlink", socket(AF_NETLINK, SOCK_RAW, 0) >= 0);
 }
 
+/* A filter of its own tells the calls to a listener, at socket(2) and then getppid(2). */
+static int told(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+}
+
+/* Does the host make a call that it refuses if a listener says that it shall go on? */
+static int socket_by_listener(void)
+{
+	volatile int *listener = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct seccomp_notif call = {0};
+	struct seccomp_notif_resp go_on = {.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+	int status;
+	pid_t pid;
+
+	*listener = -2;
+	pid = syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
+	if (!pid) {
+		*listener = told();
+		status = socket(AF_UNIX, SOCK_STREAM, 0);
+		syscall(SYS_getppid);
+		_exit(status < 0);
+	}
+	while (*listener == -2)
+		sched_yield();
+	do {
+		memset(&call, 0, sizeof(call));
+		if (ioctl(*listener, SECCOMP_IOCTL_NOTIF_RECV, &call))
+			break;
+		go_on.id = call.id;
+		ioctl(*listener, SECCOMP_IOCTL_NOTIF_SEND, &go_on);
+	} while (call.data.nr != SYS_getppid);
+	close(*listener);
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
 static void objects(void)
 {
 	struct rlimit limit = {0, 0};
 
+	way("socket:listener", socket_by_listener());
 	way("memory", shmget(atoi(target("memory")), 0, 0) >= 0);
 	way("queue", mq_open(target("queue"), O_RDONLY) >= 0);
 	way("key", syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_SESSION_KEYRING, "user", target("key"), 0) > 0);
@@ -281,8 +335,17 @@ static void objects(void)
 	way("inherited", 0);
 }
 
+/* The call fails as the filter says; else the signal would end this program at the first way. */
+static void on_refused(int sig, siginfo_t *info, void *context)
+{
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_RAX] = -info->si_errno;
+}
+
 int main(void)
 {
+	struct sigaction action = {.sa_sigaction = on_refused, .sa_flags = SA_SIGINFO};
+
+	sigaction(SIGSYS, &action, 0);
 	ways = fopen("ways", "w");
 	if (!ways)
 		return 3;
