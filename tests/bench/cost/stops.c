@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * stops: what one system call of a program in the lab costs the host, three ways.
+ * stops: what one system call of a program in the lab costs the host, four ways.
  *
  *	gcc -O2 -o stops tests/bench/cost/stops.c && ./stops
  *
  * registers  ptrace, all registers out and in again at each stop: User-Mode Linux 6.12
- * general    ptrace, the floating-point ones stay: lab/kernel/patches, "floating-point registers stay"
+ * general    ptrace, the floating-point ones stay: lab/kernel/patches/0008
  * seccomp    no ptrace; a signal handler and a futex either way: User-Mode Linux 6.16, seccomp=on
+ * notified   no ptrace; a listener of seccomp: lab/kernel/patches/0024
  *
  * A process asks, its tracer answers, both on one core. Processor time of the two a call.
  */
@@ -22,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -36,10 +38,10 @@
 #define CALLS 50000
 #define ASKED SYS_getppid
 
-enum way { REGISTERS, GENERAL, SECCOMP, WAYS };
-static const char *const names[] = { "registers", "general", "seccomp" };
+enum way { REGISTERS, GENERAL, SECCOMP, NOTIFIED, WAYS };
+static const char *const names[] = { "registers", "general", "seccomp", "notified" };
 enum turn { ANSWERED, ASKING };
-static volatile int *turn;	/* whose: shared by the two */
+static volatile int *turn;	/* whose, or which listener: shared by the two */
 
 static void check(int ok, const char *what)
 {
@@ -69,27 +71,33 @@ static void on_call(int signal, siginfo_t *info, void *context)
 	((ucontext_t *)context)->uc_mcontext.gregs[REG_RAX] = 0;
 }
 
-static void filter_calls(void)
+/* Returns the listener, or with another answer 0. */
+static int filter_calls(unsigned int flags, unsigned int told)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ASKED, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+		BPF_STMT(BPF_RET | BPF_K, told),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
 	struct sigaction action = { .sa_sigaction = on_call, .sa_flags = SA_SIGINFO | SA_NODEFER };
+	int listener;
 
 	check(sigaction(SIGSYS, &action, NULL) == 0, "sigaction");
 	check(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
-	check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "seccomp");
+	listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+	check(listener >= 0, "seccomp");
+	return listener;
 }
 
 static void ask_for_ever(enum way way)
 {
 	check(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "pdeathsig");
 	if (way == SECCOMP) {
-		filter_calls();
+		filter_calls(0, SECCOMP_RET_TRAP);
+	} else if (way == NOTIFIED) {
+		*turn = filter_calls(SECCOMP_FILTER_FLAG_NEW_LISTENER, SECCOMP_RET_USER_NOTIF);
 	} else {
 		check(ptrace(PTRACE_TRACEME, 0, 0, 0) == 0, "traceme");
 		raise(SIGSTOP);
@@ -114,13 +122,25 @@ static void answer_stop(pid_t pid, enum way way, struct user_regs_struct *genera
 	general->rax = 0;
 }
 
+static void answer_notified(int listener)
+{
+	struct seccomp_notif call = { 0 };
+	struct seccomp_notif_resp result = { 0 };
+
+	check(ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) == 0, "receive");
+	result.id = call.id;
+	check(ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &result) == 0, "send");
+}
+
 static void answer(pid_t pid, enum way way)
 {
 	static char room[16384];
 	struct user_regs_struct general;
 	struct iovec all = { room, sizeof(room) };
 
-	if (way != SECCOMP) {
+	while (way == NOTIFIED && *turn <= 0)
+		sched_yield();
+	if (way == REGISTERS || way == GENERAL) {
 		check(waitpid(pid, NULL, 0) == pid, "wait");
 		check(ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD) == 0, "options");
 		check(ptrace(PTRACE_GETREGS, pid, 0, &general) == 0, "getregs");
@@ -130,6 +150,8 @@ static void answer(pid_t pid, enum way way)
 		if (way == SECCOMP) {
 			wait_for(ASKING);
 			give(ANSWERED);
+		} else if (way == NOTIFIED) {
+			answer_notified(*turn);
 		} else {
 			answer_stop(pid, way, &general, &all);
 		}
@@ -151,7 +173,8 @@ static double microseconds(enum way way)
 	pid_t pid;
 
 	*turn = ANSWERED;
-	pid = fork();
+	/* As fork(2), but with one table of files: the listener is the child's. */
+	pid = syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
 	check(pid >= 0, "fork");
 	if (pid == 0)
 		ask_for_ever(way);
