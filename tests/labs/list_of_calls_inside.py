@@ -164,13 +164,19 @@ def signals(way: Way) -> list[int]:
     return [*results, *(at - begin for at in seen)]
 
 
-def others(way: Way) -> list[int]:
-    """Another process answers between two calls of the list."""
+def answerer() -> tuple[socket.socket, int]:
+    """A process that answers a word with the word and "!": a socket to it, and its number."""
     ours, theirs = socket.socketpair()
     child = os.fork()
     if not child:
         theirs.send(theirs.recv(10) + b"!")
         os._exit(0)
+    return ours, child
+
+
+def others(way: Way) -> list[int]:
+    """Another process answers between two calls of the list."""
+    ours, child = answerer()
     word, answer = ctypes.create_string_buffer(b"word", 4), ctypes.create_string_buffer(10)
     results = way(
         [
@@ -184,11 +190,7 @@ def others(way: Way) -> list[int]:
 
 def yields(way: Way) -> list[int]:
     """A call that fails lets another process run, or not, before the next call."""
-    ours, theirs = socket.socketpair()
-    child = os.fork()
-    if not child:
-        theirs.send(theirs.recv(10) + b"!")
-        os._exit(0)
+    ours, child = answerer()
     word, answer = ctypes.create_string_buffer(b"word", 4), ctypes.create_string_buffer(10)
     time.sleep(0.001)  # the child waits
     results = way(
