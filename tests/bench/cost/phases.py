@@ -131,9 +131,13 @@ def run(file: str, cell: Sequence[str]) -> dict[str, Used]:
 def show(turns: Sequence[dict[str, Used]]) -> None:
     """Print the medians as a table of Markdown."""
     print("| | harness | lab's kernel | lab's processes | all, CPU s |\n|" + " --- |" * 5)
+    # A part that was over before the next look counts with the part before it: 0 in this turn.
     medians = {
-        part: [statistics.median(astuple(turn[part])[n] for turn in turns) for n in range(3)]
-        for part in turns[0]
+        part: [
+            statistics.median(astuple(turn.get(part, Used()))[n] for turn in turns)
+            for n in range(3)
+        ]
+        for part in max(turns, key=len)
     }
     medians["the command"] = [sum(column) for column in zip(*medians.values(), strict=True)]
     for part, columns in medians.items():
