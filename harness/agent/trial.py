@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from pathlib import Path
 from typing import Any
 
-from harness.agent import chance, live, probe, provenance, quiet
+from harness.agent import chance, live, probe, provenance, quiet, room
 from harness.agent.drain import drain
 from harness.agent.events import RUN, emit
 from harness.agent.kernel_log import KernelLog
@@ -113,6 +113,8 @@ def run_trial(
         probed = {} if watched else {"probed_rate_bit_per_s": probe.link_rate(network, layout)}
         probed_bytes = probe.bytes_since(ip_bytes, network)
         until_end.enter_context(coalesce.coalescing(network, plan.topology.coalesce_ns))
+        if exact:
+            room.give_back(plan.topology.pairs)
         emit("phase", trial=name, phase="source")
         begin = time.monotonic()
         with (

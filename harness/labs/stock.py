@@ -11,7 +11,7 @@ from plan.plan import QUEUES, Plan
 
 OWN = "uml"  # has the patched kernel, and the modules that set-up builds for it
 # Modules that a lab with another kernel would take for its own.
-FOREIGN = shutil.ignore_patterns("tcp_*.ko", "cellbed_sysctls.ko")
+FOREIGN = shutil.ignore_patterns("tcp_*.ko", "cellbed_sysctls.ko", "cellbed_room.ko")
 
 
 def copy_programs(programs: Path, folder: Path) -> None:

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Gives memory that holds nothing back to the host, for User-Mode Linux.
+ *
+ * A lab's memory is a file of the host. A page of it costs the host memory from its first use until
+ * the lab ends, also when the lab has freed it, and also when it holds only zeros. A write to
+ * /proc/cellbed_room makes holes in this file where the lab's kernel has no use for the content of
+ * a page: the page is free, or all its bytes are zero. A hole reads as zeros, and the host fills
+ * it again at its next use. So nothing in the lab sees a difference.
+ *
+ * Interrupts are off meanwhile, so no page changes between the look and the hole. The lab has one
+ * processor, and no program of it runs while its kernel does.
+ *
+ * The kernel also has a description (struct page) of each page that it may have: 1 MiB for 64 MiB.
+ * The text of the write is a number: how many MiB shall stay free. The module takes free blocks
+ * beyond these from the allocator, and keeps them. Nothing reads the descriptions of their pages
+ * then, so they become holes, too. When the kernel runs short of memory, the module writes the
+ * descriptions again and frees the blocks. So a lab may have as much memory as before.
+ */
+#include <linux/bitmap.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/proc_fs.h>
+#include <linux/shrinker.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+/* Of the host's kernel (x86-64). */
+#define HOST_MINCORE	27
+#define HOST_MADVISE	28
+#define HOST_REMOVE	9	/* MADV_REMOVE */
+
+#define AT_ONCE		1024	/* pages that the host is asked about with one call */
+#define BLOCK_ORDER	MAX_PAGE_ORDER
+#define BLOCK_PAGES	(1UL << BLOCK_ORDER)
+
+/* Blocks that the module keeps, by the number of their first page over BLOCK_PAGES. */
+static unsigned long *kept;
+static unsigned long kept_blocks;
+static DEFINE_SPINLOCK(kept_lock);
+static struct shrinker *shrinker;
+
+struct round {
+	unsigned char *present;	/* of each page: bit 0, does the host hold it? */
+	unsigned long hole, hole_end;	/* page numbers; equal: no hole waits */
+	unsigned long free_end;	/* pages before this number belong to a free block */
+	unsigned long given;	/* pages */
+	bool gaps;
+};
+
+static long host(long number, unsigned long first, unsigned long second, unsigned long third)
+{
+	long result;
+
+	asm volatile("syscall"
+		     : "=a"(result)
+		     : "0"(number), "D"(first), "S"(second), "d"(third)
+		     : "rcx", "r11", "memory");
+	return result;
+}
+
+static unsigned long address_of(unsigned long page)
+{
+	return uml_physmem + (page << PAGE_SHIFT);
+}
+
+/* The host refuses where the memory is no file that can have holes; then all stays as it was. */
+static void make_hole(struct round *round)
+{
+	unsigned long pages = round->hole_end - round->hole;
+
+	if (pages && !host(HOST_MADVISE, address_of(round->hole), pages << PAGE_SHIFT, HOST_REMOVE))
+		round->given += pages;
+	round->hole = round->hole_end = 0;
+}
+
+/* The first page of a free block says how large the block is. */
+static bool is_free(struct round *round, unsigned long number)
+{
+	struct page *page = pfn_to_page(number);
+
+	if (number >= round->free_end && PageBuddy(page))
+		round->free_end = number + (1UL << page_private(page));
+	return number < round->free_end;
+}
+
+static bool holds_nothing(struct round *round, unsigned long number)
+{
+	/* A kernel that looks for writes to free pages has a pattern in them. */
+	if (is_free(round, number) && !IS_ENABLED(CONFIG_PAGE_POISONING))
+		return true;
+	return !memchr_inv((void *)address_of(number), 0, PAGE_SIZE);
+}
+
+static void look(struct round *round, unsigned long number)
+{
+	bool present = round->present[number % AT_ONCE] & 1;
+
+	/* To read the descriptions of a kept block would fill their holes. */
+	if (number % BLOCK_PAGES == 0 && test_bit(number / BLOCK_PAGES, kept))
+		round->free_end = number + BLOCK_PAGES;
+
+	/* Always ask is_free(): a block begins before its pages that the host holds. */
+	if (!present) {
+		is_free(round, number);
+		return;
+	}
+	if (!holds_nothing(round, number))
+		return;
+	if (number != round->hole_end) {
+		make_hole(round);
+		round->hole = number;
+	}
+	round->hole_end = number + 1;
+}
+
+/* Asks the host which pages it holds; none of a part with a gap, as there is in the kernel's own. */
+static unsigned long ask(struct round *round, unsigned long first)
+{
+	unsigned long pages = min(max_mapnr - first, (unsigned long)AT_ONCE);
+
+	if (host(HOST_MINCORE, address_of(first), pages << PAGE_SHIFT,
+		 (unsigned long)round->present)) {
+		memset(round->present, 0, pages);
+		round->gaps = true;
+	}
+	return pages;
+}
+
+static void give_back(struct round *round)
+{
+	unsigned long first, pages, i;
+
+	for (first = 0; first < max_mapnr; first += pages) {
+		pages = ask(round, first);
+		for (i = 0; i < pages; i++)
+			look(round, first + i);
+		make_hole(round);
+	}
+}
+
+/* What the description of a page is when the page has never been used: that of another such page,
+ * but for the pointers of its list to itself.
+ */
+static struct page unused(const struct page *like, struct page *at)
+{
+	struct page page = *like;
+
+	page.lru.next = page.lru.prev = &at->lru;
+	return page;
+}
+
+/* Can describe() write what stands in the descriptions of a block but its first? */
+static bool is_unused(struct page *block)
+{
+	for (unsigned long i = 2; i < BLOCK_PAGES; i++) {
+		struct page page = unused(block + 1, block + i);
+
+		if (memcmp(&page, block + i, sizeof(page)))
+			return false;
+	}
+	return true;
+}
+
+/* The part of a block's descriptions that may be a hole. The first two stay. */
+static unsigned long hole_begin(struct page *block)
+{
+	return PAGE_ALIGN((unsigned long)(block + 2));
+}
+
+static unsigned long hole_end(struct page *block)
+{
+	return (unsigned long)(block + BLOCK_PAGES) & PAGE_MASK;
+}
+
+static void describe(struct page *block)
+{
+	for (unsigned long i = 2; i < BLOCK_PAGES; i++)
+		block[i] = unused(block + 1, block + i);
+}
+
+static void keep(struct page *block)
+{
+	host(HOST_MADVISE, hole_begin(block), hole_end(block) - hole_begin(block), HOST_REMOVE);
+	set_bit(page_to_pfn(block) / BLOCK_PAGES, kept);
+	kept_blocks++;
+}
+
+/* Keeps unused blocks until no more than `free_pages` are free. Other blocks go back at the end:
+ * until then, the allocator gives others.
+ */
+static void keep_blocks(unsigned long free_pages)
+{
+	struct page *block, *next;
+	LIST_HEAD(used);
+
+	while (global_zone_page_state(NR_FREE_PAGES) > free_pages + BLOCK_PAGES) {
+		block = alloc_pages(GFP_NOWAIT | __GFP_NOWARN, BLOCK_ORDER);
+		if (!block)
+			break;
+		spin_lock(&kept_lock);
+		if (page_to_pfn(block) % BLOCK_PAGES == 0 && is_unused(block))
+			keep(block);
+		else
+			list_add(&block->lru, &used);
+		spin_unlock(&kept_lock);
+	}
+	list_for_each_entry_safe(block, next, &used, lru)
+		__free_pages(block, BLOCK_ORDER);
+}
+
+/* The first kept block from a number on, which is kept no more; or NULL. */
+static struct page *taken(void)
+{
+	struct page *block = NULL;
+	unsigned long number;
+
+	spin_lock(&kept_lock);
+	number = find_first_bit(kept, max_mapnr / BLOCK_PAGES);
+	if (kept_blocks) {
+		clear_bit(number, kept);
+		kept_blocks--;
+		block = pfn_to_page(number * BLOCK_PAGES);
+	}
+	spin_unlock(&kept_lock);
+	return block;
+}
+
+static unsigned long free_kept(unsigned long pages)
+{
+	unsigned long freed = 0;
+	struct page *block;
+
+	while (freed < pages && (block = taken())) {
+		describe(block);
+		__free_pages(block, BLOCK_ORDER);
+		freed += BLOCK_PAGES;
+	}
+	return freed;
+}
+
+static unsigned long count_kept(struct shrinker *self, struct shrink_control *control)
+{
+	return kept_blocks * BLOCK_PAGES ?: SHRINK_EMPTY;
+}
+
+static unsigned long scan_kept(struct shrinker *self, struct shrink_control *control)
+{
+	return free_kept(control->nr_to_scan) ?: SHRINK_STOP;
+}
+
+/* A host that does not tell a program which pages it holds says that it holds all. */
+static bool host_tells(struct round *round)
+{
+	unsigned long first, pages;
+
+	for (first = 0; first < max_mapnr; first += pages) {
+		round->gaps = false;
+		pages = ask(round, first);
+		for (unsigned long i = 0; !round->gaps && i < pages; i++)
+			if (!(round->present[i] & 1))
+				return true;
+	}
+	return false;
+}
+
+static ssize_t room_write(struct file *file, const char __user *from, size_t bytes, loff_t *at)
+{
+	struct round round = {};
+	unsigned long flags, free_mib;
+	int error = kstrtoul_from_user(from, bytes, 10, &free_mib);
+
+	if (error)
+		return error;
+	round.present = kmalloc(AT_ONCE, GFP_KERNEL);
+	if (!round.present)
+		return -ENOMEM;
+	keep_blocks(free_mib << (20 - PAGE_SHIFT));
+	local_irq_save(flags);
+	if (host_tells(&round))
+		give_back(&round);
+	local_irq_restore(flags);
+	kfree(round.present);
+	file->private_data = (void *)round.given;
+	return bytes;
+}
+
+/* Two decimal numbers: pages that the last write to this open file gave back; blocks kept now. */
+static ssize_t room_read(struct file *file, char __user *to, size_t bytes, loff_t *at)
+{
+	char text[48];
+	int length = scnprintf(text, sizeof(text), "%lu %lu\n",
+			       (unsigned long)file->private_data, kept_blocks);
+
+	return simple_read_from_buffer(to, bytes, at, text, length);
+}
+
+static const struct proc_ops room_ops = {
+	.proc_read = room_read,
+	.proc_write = room_write,
+	.proc_lseek = default_llseek,
+};
+
+static int __init room_init(void)
+{
+	kept = bitmap_zalloc(max_mapnr / BLOCK_PAGES + 1, GFP_KERNEL);
+	shrinker = shrinker_alloc(0, "cellbed_room");
+	if (!kept || !shrinker || !proc_create("cellbed_room", 0600, NULL, &room_ops))
+		goto fail;
+	shrinker->count_objects = count_kept;
+	shrinker->scan_objects = scan_kept;
+	shrinker->seeks = 0;	/* half of all blocks at once */
+	shrinker_register(shrinker);
+	return 0;
+fail:
+	if (shrinker)
+		shrinker_free(shrinker);
+	bitmap_free(kept);
+	return -ENOMEM;
+}
+
+static void __exit room_exit(void)
+{
+	remove_proc_entry("cellbed_room", NULL);
+	shrinker_free(shrinker);
+	free_kept(ULONG_MAX);
+	bitmap_free(kept);
+}
+
+module_init(room_init);
+module_exit(room_exit);
+MODULE_DESCRIPTION("Gives memory that holds nothing back to the host");
+MODULE_LICENSE("GPL");
