@@ -114,7 +114,7 @@ static void look(struct round *round, unsigned long number)
 	round->hole_end = number + 1;
 }
 
-/* Asks the host which pages it holds; none of a part with a gap, as there is in the kernel's own. */
+/* Asks the host which pages it holds. Of a part with a gap, no page counts: the kernel has such. */
 static unsigned long ask(struct round *round, unsigned long first)
 {
 	unsigned long pages = min(max_mapnr - first, (unsigned long)AT_ONCE);
