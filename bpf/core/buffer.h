@@ -68,6 +68,9 @@ CQ_INLINE void cq_put(struct cq_state *s, __u32 vc, __u32 n, __u64 t,
 		s->busy_since_ps = t;
 		s->tail_dep_ps = t;
 		s->head_dep_ps = t + service_ps;
+		/* No run is left: begin the ring anew, so that few of its pages are used. */
+		s->run_head = 0;
+		s->run_tail = 0;
 	}
 	s->tail_dep_ps += n * service_ps;
 	s->cells[s->run_tail++ & CQ_CELL_MASK] = vc | n << 16;
