@@ -54,9 +54,10 @@ class UmlLab(SupervisedLab):
 
     @property
     def fixed_addresses(self) -> bool:
-        # Linux 7 does, and else starts anew the program that it finds in /proc: within a boundary
-        # there is none. Set-up's does not.
-        return self.spec.kernel is not None
+        # Linux 7 wants them, and else starts anew the program that it finds in /proc: within a
+        # boundary there is none. Others put the lab's memory after their heap, and describe all
+        # pages from their code to there: at other addresses, up to 1 GiB more.
+        return True
 
     def told(self) -> list[str]:
         return self.command_line()
