@@ -11,11 +11,15 @@
  * Interrupts are off meanwhile, so no page changes between the look and the hole. The lab has one
  * processor, and no program of it runs while its kernel does.
  *
- * The kernel also has a description (struct page) of each page that it may have: 1 MiB for 64 MiB.
+ * The kernel also has a description (struct page) of each page that it may have: 56 MiB for 4 GiB.
  * The text of the write is a number: how many MiB shall stay free. The module takes free blocks
- * beyond these from the allocator, and keeps them. Nothing reads the descriptions of their pages
- * then, so they become holes, too. When the kernel runs short of memory, the module writes the
- * descriptions again and frees the blocks. So a lab may have as much memory as before.
+ * beyond these from the allocator, and keeps them. Nothing needs the descriptions of their pages
+ * then, so they become holes, too. When the kernel runs short of memory, it asks its shrinkers. The
+ * module then writes the descriptions again and frees blocks. So a lab may have as much memory as
+ * before.
+ *
+ * Who reads a description that is a hole reads zeros: a page that is not free and on no list.
+ * Nobody but a search through all pages does so, and it passes over such a page.
  */
 #include <linux/bitmap.h>
 #include <linux/mm.h>
@@ -25,6 +29,10 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#if IS_ENABLED(CONFIG_SMP) || IS_ENABLED(CONFIG_PREEMPTION)
+#error "Only where nothing else of the kernel runs until this sleeps."
+#endif
+
 /* Of the host's kernel (x86-64). */
 #define HOST_MINCORE	27
 #define HOST_MADVISE	28
@@ -33,11 +41,13 @@
 #define AT_ONCE		1024	/* pages that the host is asked about with one call */
 #define BLOCK_ORDER	MAX_PAGE_ORDER
 #define BLOCK_PAGES	(1UL << BLOCK_ORDER)
+/* What the module frees when the kernel runs short: enough for a burst of packets. */
+#define FREED_PAGES	(128UL << (20 - PAGE_SHIFT))
 
 /* Blocks that the module keeps, by the number of their first page over BLOCK_PAGES. */
 static unsigned long *kept;
 static unsigned long kept_blocks;
-static DEFINE_SPINLOCK(kept_lock);
+static unsigned long kept_flags;	/* of the description of each of their pages */
 static struct shrinker *shrinker;
 
 struct round {
@@ -84,12 +94,27 @@ static bool is_free(struct round *round, unsigned long number)
 	return number < round->free_end;
 }
 
+static bool is_kept(unsigned long number)
+{
+	return test_bit(number / BLOCK_PAGES, kept);
+}
+
+/* Is the page a part of the descriptions, and has only those of kept blocks? */
+static bool describes_kept(unsigned long number)
+{
+	unsigned long at = address_of(number), all = (unsigned long)pfn_to_page(0);
+	unsigned long last = (at + PAGE_SIZE - 1 - all) / sizeof(struct page);
+
+	return at >= all && last < max_mapnr &&
+	       is_kept((at - all) / sizeof(struct page)) && is_kept(last);
+}
+
 static bool holds_nothing(struct round *round, unsigned long number)
 {
 	/* A kernel that looks for writes to free pages has a pattern in them. */
 	if (is_free(round, number) && !IS_ENABLED(CONFIG_PAGE_POISONING))
 		return true;
-	return !memchr_inv((void *)address_of(number), 0, PAGE_SIZE);
+	return describes_kept(number) || !memchr_inv((void *)address_of(number), 0, PAGE_SIZE);
 }
 
 static void look(struct round *round, unsigned long number)
@@ -97,7 +122,7 @@ static void look(struct round *round, unsigned long number)
 	bool present = round->present[number % AT_ONCE] & 1;
 
 	/* To read the descriptions of a kept block would fill their holes. */
-	if (number % BLOCK_PAGES == 0 && test_bit(number / BLOCK_PAGES, kept))
+	if (number % BLOCK_PAGES == 0 && is_kept(number))
 		round->free_end = number + BLOCK_PAGES;
 
 	/* Always ask is_free(): a block begins before its pages that the host holds. */
@@ -139,91 +164,55 @@ static void give_back(struct round *round)
 	}
 }
 
-/* What the description of a page is when the page has never been used: that of another such page,
- * but for the pointers of its list to itself.
+/* Writes the descriptions of a block as they are in one that has just been allocated: those of
+ * pages that have never been used (__init_single_page() of the kernel), and one user of the first.
  */
-static struct page unused(const struct page *like, struct page *at)
-{
-	struct page page = *like;
-
-	page.lru.next = page.lru.prev = &at->lru;
-	return page;
-}
-
-/* Can describe() write what stands in the descriptions of a block but its first? */
-static bool is_unused(struct page *block)
-{
-	for (unsigned long i = 2; i < BLOCK_PAGES; i++) {
-		struct page page = unused(block + 1, block + i);
-
-		if (memcmp(&page, block + i, sizeof(page)))
-			return false;
-	}
-	return true;
-}
-
-/* The part of a block's descriptions that may be a hole. The first two stay. */
-static unsigned long hole_begin(struct page *block)
-{
-	return PAGE_ALIGN((unsigned long)(block + 2));
-}
-
-static unsigned long hole_end(struct page *block)
-{
-	return (unsigned long)(block + BLOCK_PAGES) & PAGE_MASK;
-}
-
 static void describe(struct page *block)
 {
-	for (unsigned long i = 2; i < BLOCK_PAGES; i++)
-		block[i] = unused(block + 1, block + i);
+	for (struct page *page = block; page < block + BLOCK_PAGES; page++) {
+		memset(page, 0, sizeof(*page));
+		page->flags = kept_flags;
+		atomic_set(&page->_mapcount, -1);
+		INIT_LIST_HEAD(&page->lru);
+	}
+	set_page_count(block, 1);
 }
 
-static void keep(struct page *block)
+/* Of a page without a use, the zone and the node. */
+static unsigned long flags_of(struct page *page)
 {
-	host(HOST_MADVISE, hole_begin(block), hole_end(block) - hole_begin(block), HOST_REMOVE);
-	set_bit(page_to_pfn(block) / BLOCK_PAGES, kept);
-	kept_blocks++;
+	return page->flags & ~PAGEFLAGS_MASK;
 }
 
-/* Keeps unused blocks until no more than `free_pages` are free. Other blocks go back at the end:
- * until then, the allocator gives others.
- */
+/* Keeps blocks until no more than `free_pages` are free. The allocation wakes nobody. */
 static void keep_blocks(unsigned long free_pages)
 {
-	struct page *block, *next;
-	LIST_HEAD(used);
-
 	while (global_zone_page_state(NR_FREE_PAGES) > free_pages + BLOCK_PAGES) {
-		block = alloc_pages(GFP_NOWAIT | __GFP_NOWARN, BLOCK_ORDER);
+		struct page *block = alloc_pages(__GFP_MOVABLE | __GFP_NOWARN, BLOCK_ORDER);
+
 		if (!block)
 			break;
-		spin_lock(&kept_lock);
-		if (page_to_pfn(block) % BLOCK_PAGES == 0 && is_unused(block))
-			keep(block);
-		else
-			list_add(&block->lru, &used);
-		spin_unlock(&kept_lock);
+		if (!kept_blocks)
+			kept_flags = flags_of(block);
+		if (flags_of(block) != kept_flags) {
+			__free_pages(block, BLOCK_ORDER);
+			break;
+		}
+		set_bit(page_to_pfn(block) / BLOCK_PAGES, kept);
+		kept_blocks++;
 	}
-	list_for_each_entry_safe(block, next, &used, lru)
-		__free_pages(block, BLOCK_ORDER);
 }
 
-/* The first kept block from a number on, which is kept no more; or NULL. */
+/* The first kept block, which is kept no more; or NULL. */
 static struct page *taken(void)
 {
-	struct page *block = NULL;
-	unsigned long number;
+	unsigned long number = find_first_bit(kept, max_mapnr / BLOCK_PAGES);
 
-	spin_lock(&kept_lock);
-	number = find_first_bit(kept, max_mapnr / BLOCK_PAGES);
-	if (kept_blocks) {
-		clear_bit(number, kept);
-		kept_blocks--;
-		block = pfn_to_page(number * BLOCK_PAGES);
-	}
-	spin_unlock(&kept_lock);
-	return block;
+	if (number >= max_mapnr / BLOCK_PAGES)
+		return NULL;
+	clear_bit(number, kept);
+	kept_blocks--;
+	return pfn_to_page(number * BLOCK_PAGES);
 }
 
 static unsigned long free_kept(unsigned long pages)
@@ -241,7 +230,8 @@ static unsigned long free_kept(unsigned long pages)
 
 static unsigned long count_kept(struct shrinker *self, struct shrink_control *control)
 {
-	return kept_blocks * BLOCK_PAGES ?: SHRINK_EMPTY;
+	/* With no seeks, the kernel asks for half. */
+	return min(kept_blocks * BLOCK_PAGES, 2 * FREED_PAGES) ?: SHRINK_EMPTY;
 }
 
 static unsigned long scan_kept(struct shrinker *self, struct shrink_control *control)
@@ -309,7 +299,8 @@ static int __init room_init(void)
 		goto fail;
 	shrinker->count_objects = count_kept;
 	shrinker->scan_objects = scan_kept;
-	shrinker->seeks = 0;	/* half of all blocks at once */
+	shrinker->seeks = 0;
+	shrinker->batch = BLOCK_PAGES;
 	shrinker_register(shrinker);
 	return 0;
 fail:

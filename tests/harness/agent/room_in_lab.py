@@ -6,6 +6,7 @@ Usage: room_in_lab.py RESULT.json
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import sys
@@ -14,17 +15,39 @@ from pathlib import Path
 sys.path.insert(0, "/cellbed")
 
 from harness.agent import room  # noqa: E402
+from harness.agent.kernel_log import KernelComplaintError, KernelLog  # noqa: E402
 from harness.agent.power_off import power_off  # noqa: E402
+from topology import modules  # noqa: E402
 
 MIB = 1 << 20
 FOLDER = Path("/tmp/room")  # noqa: S108 (of the lab)
-FREE_MIB, FILLED_MIB = 64, 320
+FREE_MIB, FILLED_MIB = 128, 320
+BURSTS, BURST_MIB = 7, 40
+DELETE_MODULE = 176
+SYSCTLS = ("dirty_bytes", "dirty_background_bytes", "watermark_scale_factor")
 
 
 def free_mib() -> int:
     """What the lab's kernel calls free."""
-    lines = Path("/proc/meminfo").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("MemFree:")) >> 10
+    return room.memory_mib()["MemFree"]
+
+
+def kept_blocks() -> int:
+    """Of 4 MiB, of which the module keeps the descriptions away now."""
+    return int(room.FILE.read_text().split()[1])
+
+
+def sysctls() -> dict[str, int]:
+    return {name: int((room.SYSCTLS / name).read_text()) for name in SYSCTLS}
+
+
+def burst() -> int:
+    """How many pages several bursts of packets did not get."""
+    modules.BUILT = Path("/run/cellbed")
+    modules.insert("burst", f"bursts={BURSTS} mib={BURST_MIB}")
+    failed = int(Path("/sys/module/burst/parameters/failed").read_text())
+    ctypes.CDLL(None).syscall(DELETE_MODULE, b"burst", 0)
+    return failed
 
 
 def piece(number: int) -> bytes:
@@ -42,7 +65,7 @@ def is_same(mib: int) -> bool:
 
 
 def run() -> dict[str, object]:
-    room.FREE_MIB = FREE_MIB
+    room.FREE_MIB, log = FREE_MIB, KernelLog()
     FOLDER.mkdir()
     os.system(f"mount -t tmpfs -o size=480m room {FOLDER}")  # noqa: S605 S607
     result: dict[str, object] = {"free before": free_mib()}
@@ -52,12 +75,22 @@ def run() -> dict[str, object]:
     result["first content"] = is_same(32)
     fill(FILLED_MIB)
     result["second content"] = is_same(FILLED_MIB)
-    result["blocks when full"] = int(room.FILE.read_text().split()[1])
+    result["blocks when full"] = kept_blocks()
     for path in FOLDER.iterdir():
         path.unlink()
     result["second"] = room.give_back(0)
+    result["sysctls"] = sysctls()
     fill(FILLED_MIB)
-    return result | {"third content": is_same(FILLED_MIB)}
+    result["third content"] = is_same(FILLED_MIB)
+    for path in FOLDER.iterdir():
+        path.unlink()
+    result["third"] = room.give_back(0)
+    result |= {"failed": burst(), "blocks after bursts": kept_blocks()}
+    try:
+        log.refuse_complaints()
+    except KernelComplaintError as complaint:
+        result["complaint"] = str(complaint)
+    return result
 
 
 if __name__ == "__main__":
