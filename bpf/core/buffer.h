@@ -62,6 +62,8 @@ CQ_INLINE void cq_put(struct cq_state *s, __u32 vc, __u32 n, __u64 t,
 		      __u64 service_ps)
 {
 	struct cq_vc *v = &s->vc[vc & CQ_VC_MASK];
+	/* Else the verifier follows the ring that begins anew apart from all others. */
+	volatile __u32 *tail = &s->run_tail;
 
 	if (!s->x) {
 		s->busy_ps += s->tail_dep_ps - s->busy_since_ps;
@@ -70,10 +72,10 @@ CQ_INLINE void cq_put(struct cq_state *s, __u32 vc, __u32 n, __u64 t,
 		s->head_dep_ps = t + service_ps;
 		/* No run is left: begin the ring anew, so that few of its pages are used. */
 		s->run_head = 0;
-		s->run_tail = 0;
+		*tail = 0;
 	}
 	s->tail_dep_ps += n * service_ps;
-	s->cells[s->run_tail++ & CQ_CELL_MASK] = vc | n << 16;
+	s->cells[(*tail)++ & CQ_CELL_MASK] = vc | n << 16;
 	if (!v->x)
 		s->active++;
 	v->x += n;
