@@ -11,10 +11,13 @@ import pytest
 
 from harness.labs import LabSpec, UmlLab
 from tests.labs.test_uml import OFF, lab_processes
+from tests.small import PROJECT
 
 pytestmark = pytest.mark.lab
 
-KINDS = Path(__file__).with_name("stops") / "kinds.c"
+STOPS = Path(__file__).with_name("stops")
+KINDS = STOPS / "kinds.c"
+BY_INSTRUCTION = PROJECT / "lab/kernel/patches/0026-um-faults-by-instruction.patch"
 # What a native kernel of x86-64 gives, too; of sums of threads the rounding is each thread's own.
 LINES = {
     "registers: 1 0 0 0 -9 -38 -38",
@@ -24,6 +27,7 @@ LINES = {
     "thread 3: 1.569832636741577 2048",
     "signals: 1 1 1",
     "memory: 7 2016 0 1412",
+    "accesses: 11 11 11 11 10 10 10 10 10 10 10 11 10",
     "processes: 5 9",
     "end",
 }
@@ -71,3 +75,27 @@ def test_what_a_program_sees(
     # A jump into the code of the kernel that is in each process ends the program.
     assert {"jumps: -11 -5", "jumps: not found"} & set(told)
     assert more == as_many + 1  # its programs have a filter more than the kernel itself
+
+
+def added(patch: str, name: str) -> str:
+    """A file that a patch adds, with its includes from the same folder."""
+    _, found, rest = patch.partition(f"/{name}\n@@ -0,0 ")
+    assert found
+    lines = rest.split("\n--- ")[0].splitlines()[1:]
+    return "\n".join(line[1:] for line in lines).replace("<sysdep/instruction.h>", f'"{HEADER}"')
+
+
+HEADER = "instruction.h"
+
+
+def test_the_processor_agrees_on_what_an_instruction_writes(tmp_path: Path) -> None:
+    patch = BY_INSTRUCTION.read_text()
+    for name in (HEADER, "instruction.c"):
+        (tmp_path / name).write_text(added(patch, name) + "\n")
+    program = tmp_path / "instructions"
+    argv = ["gcc", "-no-pie", "-O1", "-Wall", "-Werror", f"-I{tmp_path}", "-o", program]
+    subprocess.run([*argv, STOPS / "instructions.c"], check=True, timeout=300)
+    done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0 and "WRONG" not in done.stdout, done.stdout
+    # A processor without AVX knows a tenth fewer.
+    assert done.stdout.count("writes, 1") > 100 and done.stdout.count("reads, 0") > 35

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/user.h>
@@ -258,6 +259,45 @@ static void memory(void)
 	printf("memory: %d %d %d %d\n", WEXITSTATUS(status), sum, at[1024], deep(200));
 }
 
+static long faults_till_now(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_minflt;
+}
+
+/* A new page that is read has one fault, and another when it is written. A write has one only. */
+#define ACCESS(instruction)								\
+	do {										\
+		volatile char *at = pages(1);						\
+		long before = faults_till_now(), between;				\
+											\
+		asm volatile(instruction : : "D"(at), "a"(1l) : "rcx", "rsi", "xmm0", "memory");\
+		between = faults_till_now();						\
+		*at = 1;								\
+		printf(" %ld%ld", between - before, faults_till_now() - between);	\
+	} while (0)
+
+static void accesses(void)
+{
+	printf("accesses:");
+	ACCESS("mov (%%rdi), %%ecx");
+	ACCESS("cmpl $1, (%%rdi)");
+	ACCESS("movdqu (%%rdi), %%xmm0");
+	ACCESS("testb $1, 8(%%rdi)");
+	ACCESS("mov %%al, (%%rdi)");
+	ACCESS("movq $0, 0x80(%%rdi)");
+	ACCESS("addl $1, (%%rdi)");
+	ACCESS("lock xadd %%ecx, (%%rdi)");
+	ACCESS("movups %%xmm0, (%%rdi)");
+	ACCESS("push %%rdi\n mov $100, %%ecx\n rep stosb\n pop %%rdi");
+	ACCESS("push %%rdi\n lea 8(%%rsp), %%rsi\n movsq\n pop %%rdi");
+	ACCESS("push %%rdi\n mov %%rdi, %%rsi\n lea 8(%%rsp), %%rdi\n lodsb\n pop %%rdi");
+	ACCESS("btsl $1, (%%rdi)");
+	printf("\n");
+}
+
 static void processes(void)
 {
 	int status;
@@ -359,6 +399,7 @@ int main(void)
 	signals();
 	faults();
 	memory();
+	accesses();
 	processes();
 	traced();
 	jumps();
