@@ -117,12 +117,14 @@ def project(tmp_path: Path) -> Path:
     folder.mkdir(parents=True)
     shutil.copy(PROJECT / "lab/strict", folder.parent)
     shutil.copy(PROJECT / "lab/kernel/set-up", folder)
+    shutil.copytree(PROJECT / "lab/kernel/profile", folder / "profile")
     recipe(folder / "fetch", 'mkdir -p "$2/net"; touch "$2/net/tcp.c"; echo "$1" > "$2.version"')
     recipe(folder / "patch", "true")
     (tmp_path / "project/lab/root").mkdir()
     recipe(tmp_path / "project/lab/root/enter", 'exec "$@"')
     made = "mkdir -p build/net build/scripts; touch linux build/net/tcp.o build/net/tcp.h"
-    recipe(folder / "build", f'echo "$@" > "$2/asked"; cd "$2"; {made} build/scripts/basic.o')
+    asked = 'echo "$@" > "$2/asked"; cd "$2"; ls profile > given'
+    recipe(folder / "build", f"{asked}; {made} build/scripts/basic.o")
     return tmp_path / "project"
 
 
@@ -143,7 +145,8 @@ def test_set_up_makes_a_whole_kernel_and_keeps_what_modules_need(project: Path) 
     assert (kernel / "asked").read_text().split() == ["--whole", str(kernel), str(kernel)]
     assert (kernel / "source.version").read_text() == "6.12\n"
     kept = {"linux", "complete", "build/net/tcp.h", "build/scripts/basic.o"}
-    notes = {"asked", "source.version"}
+    assert "net#ipv4#tcp_input.gcda" in (kernel / "given").read_text().splitlines()
+    notes = {"asked", "given", "source.version"}
     found = {str(path.relative_to(kernel)) for path in kernel.rglob("*") if path.is_file()}
     assert found == kept | notes
 
