@@ -31,8 +31,8 @@ def give_back(pairs: int) -> tuple[int, int]:
     if not modules.is_ours(MODULE):
         return 0, 0
     if not FILE.exists():
-        modules.insert(MODULE)
         prepare(memory_mib())
+        modules.insert(MODULE)
     with FILE.open("r+b", buffering=0) as file:
         file.write(str(FREE_MIB + FREE_MIB_PER_PAIR * pairs).encode())
         file.seek(0)
@@ -46,7 +46,7 @@ def prepare(mib: dict[str, int]) -> None:
     may_wait = mib["MemFree"] + mib["Active(file)"] + mib["Inactive(file)"]
     say("dirty_bytes", may_wait // 5 << 20)
     say("dirty_background_bytes", may_wait // 10 << 20)
-    say("watermark_scale_factor", min(3000, EARLY_MIB * 10_000 // mib["MemTotal"]))
+    say("watermark_scale_factor", max(1, min(3000, EARLY_MIB * 10_000 // mib["MemTotal"])))
     say("drop_caches", 3)
 
 

@@ -28,8 +28,10 @@
 #include <linux/shrinker.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/swap.h>
 
-#if IS_ENABLED(CONFIG_SMP) || IS_ENABLED(CONFIG_PREEMPTION)
+/* A thread of the host would write for the block device while interrupts are off. */
+#if IS_ENABLED(CONFIG_SMP) || IS_ENABLED(CONFIG_PREEMPTION) || IS_ENABLED(CONFIG_BLK_DEV_UBD)
 #error "Only where nothing else of the kernel runs until this sleeps."
 #endif
 
@@ -236,7 +238,10 @@ static unsigned long count_kept(struct shrinker *self, struct shrink_control *co
 
 static unsigned long scan_kept(struct shrinker *self, struct shrink_control *control)
 {
-	return free_kept(control->nr_to_scan) ?: SHRINK_STOP;
+	unsigned long freed = free_kept(control->nr_to_scan);
+
+	mm_account_reclaimed_pages(freed);
+	return freed ?: SHRINK_STOP;
 }
 
 /* A host that does not tell a program which pages it holds says that it holds all. */

@@ -15,6 +15,7 @@ import struct
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 COUNTS = Path(__file__).parent / "counts"
 DATA, NAME = 0x67636461, 0x6763666E  # "gcda", "gcfn"
@@ -24,8 +25,9 @@ SUMMARY, FUNCTION, ARCS = 0xA1000000, 0x01000000, 0x01A10000
 HOT = 10_000
 MOST = 2**32 - 1  # that the summary can name
 
-Key = tuple[str, int, int]
-Profile = dict[Key, list[int]]
+if TYPE_CHECKING:  # set-up runs this with the host's Python, which may be 3.7
+    Key = tuple[str, int, int]
+    Profile = dict[Key, list[int]]
 
 
 def functions(stream: bytes) -> Iterator[tuple[Key, Sequence[int]]]:
