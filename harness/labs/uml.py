@@ -30,8 +30,10 @@ LIBRARY_FOLDERS = [Path("/lib/x86_64-linux-gnu"), Path("/lib64"), Path("/usr/lib
 # Before version 2.34 it was in several files.
 C_LIBRARY = ["libc.so.6", "libpthread.so.0", "librt.so.1", "libdl.so.2", "libutil.so.1"]
 # What the kernel says when the host's process behind one of its own is gone. It takes that for a
-# fault of its process and goes on.
-KILLED = re.compile(rb"(?:userspace|wait_stub_done) ?[-:] ")
+# fault of its process and goes on. These are names of its functions, the last four of patch 0024.
+KILLED = re.compile(
+    rb"(?:userspace|wait_stub_done|set_registers|run_program|wait_for_call|stop_in_call) ?[-:] "
+)
 # What it says before that where the host refused a program of the lab memory (ENOMEM).
 REFUSED = "Error flushing stub syscalls: 12"
 MOST_AREAS = Path("/proc/sys/vm/max_map_count")

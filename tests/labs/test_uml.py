@@ -125,6 +125,10 @@ def test_a_lab_that_is_killed_is_told(tmp_path: Path) -> None:
     assert not lab_processes(tmp_path)
 
 
+# Whether it ran or waited, its kernel finds out in another function.
+GONE = r"a process of the lab was killed \((userspace|set_registers|run_program|stop_in_call) - "
+
+
 def test_a_process_that_is_killed_in_a_lab_spoils_it(tmp_path: Path) -> None:
     """The lab's kernel takes it for a fault of its program, and goes on."""
     say = """echo '{"event": "on"}' >> /run/cellbed/events.jsonl"""
@@ -134,8 +138,17 @@ def test_a_process_that_is_killed_in_a_lab_spoils_it(tmp_path: Path) -> None:
         wait_for_console(tmp_path, "ready")
         spinning = max(wait_for_processes(tmp_path, 5, 5))
         os.kill(spinning, signal.SIGKILL)
-        with pytest.raises(LabError, match=r"a process of the lab was killed \(userspace - "):
+        with pytest.raises(LabError, match=GONE):
             list(itertools.islice(lab.events(), 100_000))
+
+
+def test_so_does_one_in_virtual_time(tmp_path: Path) -> None:
+    """It waits within its call, of which a listener told the kernel."""
+    with UmlLab(LabSpec(pairs=1, main="echo ready; while :; do umask; done"), tmp_path) as lab:
+        wait_for_console(tmp_path, "ready")
+        os.kill(max(wait_for_processes(tmp_path, 4, 4)), signal.SIGKILL)
+        with pytest.raises(LabError, match=GONE):
+            list(lab.events(until=time.monotonic() + 30))
 
 
 def test_so_does_one_in_a_lab_that_says_nothing(tmp_path: Path) -> None:
@@ -144,7 +157,7 @@ def test_so_does_one_in_a_lab_that_says_nothing(tmp_path: Path) -> None:
     with UmlLab(LabSpec(pairs=1, main=main, clock="real"), tmp_path) as lab:
         wait_for_console(tmp_path, "ready")
         os.kill(max(wait_for_processes(tmp_path, 4, 4)), signal.SIGKILL)
-        with pytest.raises(LabError, match=r"a process of the lab was killed \(userspace - "):
+        with pytest.raises(LabError, match=GONE):
             list(lab.events(until=time.monotonic() + 30))
 
 
