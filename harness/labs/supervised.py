@@ -36,11 +36,13 @@ class SupervisedLab(Lab):
 
     Attributes:
         one_core: its processes never run at the same time.
+        fixed_addresses: it asks the host for the same addresses of memory in each run.
         bounded: it runs in namespaces that hold only what view() names.
         open_files: files without a name that argv() calls by their numbers.
     """
 
     one_core = False
+    fixed_addresses = False
 
     def __init__(self, spec: LabSpec, run_directory: Path) -> None:
         super().__init__(spec, run_directory)
@@ -49,11 +51,6 @@ class SupervisedLab(Lab):
         self._process: subprocess.Popen[bytes] | None = None
         self._control: io.FileIO | None = None
         self._used_ticks = 0
-
-    @property
-    def fixed_addresses(self) -> bool:
-        """Does its kernel ask the host for the same addresses in each run?"""
-        return False
 
     @abstractmethod
     def argv(self) -> list[str]:

@@ -43,6 +43,10 @@ class UmlLab(SupervisedLab):
     """User-Mode Linux over the lab image."""
 
     one_core = True
+    # Linux 7 wants them, and else starts anew the program that it finds in /proc: within a boundary
+    # there is none. Others put the lab's memory after their heap, and describe all pages from their
+    # code to there: at other addresses, up to 1 GiB more.
+    fixed_addresses = True
 
     def __init__(self, spec: LabSpec, run_directory: Path) -> None:
         super().__init__(spec, run_directory)
@@ -53,13 +57,6 @@ class UmlLab(SupervisedLab):
     @property
     def exact(self) -> bool:
         return self.spec.clock == "virtual"
-
-    @property
-    def fixed_addresses(self) -> bool:
-        # Linux 7 wants them, and else starts anew the program that it finds in /proc: within a
-        # boundary there is none. Others put the lab's memory after their heap, and describe all
-        # pages from their code to there: at other addresses, up to 1 GiB more.
-        return True
 
     def told(self) -> list[str]:
         return self.command_line()

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 from shutil import copyfile
@@ -13,13 +12,11 @@ import pytest
 
 from harness.agent import room
 from harness.host import paths
-from harness.labs.base import LabSpec
-from harness.labs.uml import UmlLab, wait_for_exit
 from tests.harness.agent.room_in_lab import FILLED_MIB, FREE_MIB
+from tests.harness.agent.script import LIMIT_S, told
 from tests.small import PROJECT
 from topology import modules
 
-LIMIT_S = 300.0
 PAGES_PER_MIB, BLOCK_MIB = 256, 4
 BURST = Path(__file__).with_name("burst")
 
@@ -61,12 +58,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder, made = tmp_path_factory.mktemp("room"), tmp_path_factory.mktemp("made")
     built(made)
     copyfile(made / "burst.ko", folder / "burst.ko")
-    script = "/cellbed/tests/harness/agent/room_in_lab.py"
-    main = f"exec python3 -B {script} /run/cellbed/result.json"
-    with UmlLab(LabSpec(pairs=0, memory_mib=512, main=main), folder) as lab:
-        wait_for_exit(lab, LIMIT_S)
-    result: dict[str, Any] = json.loads((folder / "result.json").read_text())
-    return result
+    return told("room_in_lab.py", folder)
 
 
 @pytest.mark.lab

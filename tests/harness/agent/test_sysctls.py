@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from harness.agent import sysctls
-from harness.labs.base import LabSpec
-from harness.labs.uml import UmlLab, wait_for_exit
+from tests.harness.agent.script import told
 from tests.harness.agent.sysctls_in_lab import WANTED
-
-LIMIT_S = 300.0
 
 
 def test_an_answer_has_the_words_of_each_file() -> None:
@@ -33,13 +29,7 @@ def test_an_answer_names_what_is_missing_or_refused() -> None:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the script says of a lab."""
-    folder = tmp_path_factory.mktemp("sysctls")
-    script = "/cellbed/tests/harness/agent/sysctls_in_lab.py"
-    main = f"exec python3 -B {script} /run/cellbed/result.json"
-    with UmlLab(LabSpec(pairs=0, memory_mib=512, main=main), folder) as lab:
-        wait_for_exit(lab, LIMIT_S)
-    result: dict[str, Any] = json.loads((folder / "result.json").read_text())
-    return result
+    return told("sysctls_in_lab.py", tmp_path_factory.mktemp("sysctls"))
 
 
 @pytest.mark.lab
