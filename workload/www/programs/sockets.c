@@ -73,11 +73,12 @@ void sockets_connect_all(struct trial *trial, int64_t timeout_ns)
 		finish_connect(&trial->connections[i], timeout_ns);
 }
 
-void sockets_set_low_water(struct connection *connection, int bytes)
+void sockets_note_low_water(struct calls *calls, struct connection *connection, int bytes)
 {
 	if (connection->low_water_bytes == bytes)
 		return;
-	set_option(connection, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes), "SO_RCVLOWAT");
+	CALL(calls, "set SO_RCVLOWAT", SYS_setsockopt, (uint64_t)connection->fd, SOL_SOCKET,
+	     SO_RCVLOWAT, calls_keep(calls, &bytes, sizeof(bytes)), sizeof(bytes));
 	connection->low_water_bytes = bytes;
 }
 

@@ -13,8 +13,8 @@ void sockets_enter(const char *netns, uint32_t pair);
  * the last namespace (harmless: sockets keep theirs). */
 void sockets_connect_all(struct trial *trial, int64_t timeout_ns);
 
-/* Tells the kernel how many unread bytes wake the program. */
-void sockets_set_low_water(struct connection *connection, int bytes);
+/* Tells the kernel how many unread bytes wake the program; only notes the call. */
+void sockets_note_low_water(struct calls *calls, struct connection *connection, int bytes);
 
 /* TCP_INFO of the client's end. */
 void sockets_state(const struct connection *connection, struct tcp_state *state);

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../../common/calls.h"
+
 #define MISSING (-1)
 #define NO_REQUEST UINT32_MAX
 #define NS_PER_S 1000000000LL
@@ -71,6 +73,7 @@ struct trial {
 	uint32_t request_count;
 	int request_bytes;
 	int epoll;
+	struct calls calls;		/* noted, to be made with the next call whose result counts */
 
 	int64_t t0_ns, duration_ns;
 	int low_water_bytes;		/* bound for every connection */

@@ -23,6 +23,9 @@
  * summary has the figures (min_receive_buffer_bytes, max_window_bytes, max_read_bytes). On a route
  * with `quickack 1`, acknowledgements do not wait for the reader.
  *
+ * A call whose result nothing waits for is only noted. The program makes it in a list with the next
+ * call (common/calls.h), in the same order and at the same time.
+ *
  * The program reads the clock once per wakeup, because each reading moves virtual time a little.
  * All events of a wakeup have the same time. With the real clock, a group of sends then looks
  * simultaneous; max_late_ns, read after the group has left, gives the real delay.
@@ -72,9 +75,18 @@ static int64_t clock_ns(void)
 /* The time of this wakeup; the first call reads the clock. */
 static int64_t wakeup_ns(struct trial *trial)
 {
-	if (trial->wakeup_ns == MISSING)
+	if (trial->wakeup_ns == MISSING) {
+		calls_run(&trial->calls);
 		trial->wakeup_ns = clock_ns();
+	}
 	return trial->wakeup_ns;
+}
+
+/* Makes all noted calls; returns the result of the last of them, a negative error as in the kernel. */
+static int64_t result(struct trial *trial, const struct call *last)
+{
+	calls_run(&trial->calls);
+	return last->result;
 }
 
 /* The connection cannot be followed any further: nothing more is sent or read on it. */
@@ -82,6 +94,7 @@ static void break_off(struct trial *trial, struct connection *connection, const 
 		      const char *what)
 {
 	snprintf(connection->broken, sizeof(connection->broken), "%s%s", why, what);
+	calls_run(&trial->calls);
 	epoll_ctl(trial->epoll, EPOLL_CTL_DEL, connection->fd, NULL);
 }
 
@@ -91,17 +104,18 @@ static void send_request(struct trial *trial, struct request *request)
 {
 	struct connection *connection = &trial->connections[request->connection];
 	char text[1024];
-	ssize_t sent;
+	int64_t sent;
 
 	if (connection->broken[0])
 		return;
 	if (http_write_get(text, (size_t)trial->request_bytes, request->path) != 0)
 		fail("pair %u: %s does not fit into a request of %d bytes", connection->pair,
 		     request->path, trial->request_bytes);
-	sent = send(connection->fd, text, (size_t)trial->request_bytes, MSG_NOSIGNAL);
+	sent = result(trial, CALL(&trial->calls, NULL, SYS_sendto, (uint64_t)connection->fd,
+				  POINTER(text), (uint64_t)trial->request_bytes, MSG_NOSIGNAL));
 	if (sent != trial->request_bytes) {
 		break_off(trial, connection, "cannot send a request: ",
-			  sent < 0 ? strerror(errno) : "the send buffer is full");
+			  sent < 0 ? strerror((int)-sent) : "the send buffer is full");
 		return;
 	}
 	request->sent_ns = wakeup_ns(trial);
@@ -218,13 +232,14 @@ static int read_some(struct trial *trial, struct connection *connection, int64_t
 	char bytes[READ_BYTES];
 	int drop = connection->in_body && connection->body_rest_bytes > READ_BYTES;
 	size_t want = drop ? (size_t)connection->body_rest_bytes : sizeof(bytes);
-	ssize_t len = recv(connection->fd, drop ? NULL : bytes, want, drop ? MSG_TRUNC : 0);
+	int64_t len = result(trial, CALL(&trial->calls, NULL, SYS_recvfrom, (uint64_t)connection->fd,
+					 drop ? 0 : POINTER(bytes), want, drop ? MSG_TRUNC : 0));
 
-	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+	if (len == -EAGAIN || len == -EINTR)
 		return 0;
 	if (len <= 0) {
 		break_off(trial, connection, "connection lost: ",
-			  len ? strerror(errno) : "the server closed it");
+			  len ? strerror((int)-len) : "the server closed it");
 		return 0;
 	}
 	*total += len;
@@ -235,7 +250,7 @@ static int read_some(struct trial *trial, struct connection *connection, int64_t
 	return (size_t)len == want && !connection->broken[0];
 }
 
-static void choose_low_water(const struct trial *trial, struct connection *connection)
+static void choose_low_water(struct trial *trial, struct connection *connection)
 {
 	int64_t rest = connection->in_body ? connection->body_rest_bytes : 0;
 
@@ -243,7 +258,7 @@ static void choose_low_water(const struct trial *trial, struct connection *conne
 		return;		/* woken a little more often: cheaper than changing it */
 	if (rest > trial->low_water_bytes)
 		rest = trial->low_water_bytes;
-	sockets_set_low_water(connection, rest <= SMALL_BODY_BYTES ? 1 : (int)rest);
+	sockets_note_low_water(&trial->calls, connection, rest <= SMALL_BODY_BYTES ? 1 : (int)rest);
 }
 
 static void on_readable(struct trial *trial, struct connection *connection)
@@ -267,14 +282,14 @@ static void print_progress(const struct trial *trial, int64_t second)
 	fflush(stdout);
 }
 
-static void arm(int timer, int64_t at_ns)
+static void note_alarm(struct trial *trial, int timer, int64_t at_ns)
 {
 	struct itimerspec when = {
 		.it_value = { .tv_sec = at_ns / NS_PER_S, .tv_nsec = at_ns % NS_PER_S },
 	};
 
-	if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL) != 0)
-		fail("cannot set a timer: %s", strerror(errno));
+	CALL(&trial->calls, "set a timer", SYS_timerfd_settime, (uint64_t)timer, TFD_TIMER_ABSTIME,
+	     calls_keep(&trial->calls, &when, sizeof(when)));
 }
 
 static void watch(int epoll, int fd, uint32_t mark)
@@ -302,11 +317,12 @@ static int on_alarm(struct trial *trial, int timer, int64_t *second)
 	int64_t since_t0_ns = wakeup_ns(trial) - trial->t0_ns;
 
 	send_due(trial);
+	calls_run(&trial->calls);
 	while (*second * NS_PER_S <= since_t0_ns)
 		print_progress(trial, (*second)++);
 	if (since_t0_ns >= trial->duration_ns)
 		return 1;
-	arm(timer, next_alarm_ns(trial, *second));
+	note_alarm(trial, timer, next_alarm_ns(trial, *second));
 	return 0;
 }
 
@@ -316,14 +332,16 @@ static void run(struct trial *trial, int epoll, int timer)
 	int64_t second = 1;
 	int ended = 0;
 
-	arm(timer, next_alarm_ns(trial, second));
+	note_alarm(trial, timer, next_alarm_ns(trial, second));
 	while (!ended) {
-		int count = epoll_wait(epoll, events, EVENTS_A_WAKEUP, -1), alarm = 0;
+		int64_t count = result(trial, CALL(&trial->calls, NULL, SYS_epoll_pwait, (uint64_t)epoll,
+						   POINTER(events), EVENTS_A_WAKEUP, (uint64_t)-1));
+		int alarm = 0;
 
-		if (count < 0 && errno != EINTR)
-			fail("cannot wait: %s", strerror(errno));
+		if (count < 0 && count != -EINTR)
+			fail("cannot wait: %s", strerror((int)-count));
 		trial->wakeup_ns = MISSING;
-		for (int i = 0; i < count; i++) {
+		for (int64_t i = 0; i < count; i++) {
 			if (events[i].data.u32 == TIMER)
 				alarm = 1;
 			else
