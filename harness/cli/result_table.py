@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from analysis.metrics import ABOVE_ONE
 from analysis.replicates import sentence
-from harness.cli.tables import print_table
+from harness.cli.tables import Plain, print_table, say
 from plan.plan import level_name
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Document = Mapping[str, Any]
 
@@ -24,14 +24,14 @@ MOST_COLUMNS, FEW_COLUMNS = 8, 2
 COSTS = ("virt s", "wall s", "checks")
 
 
-def print_results(documents: Sequence[Document], console: Console) -> None:
+def print_results(documents: Sequence[Document], console: Console | Plain) -> None:
     """Print one row a trial: levels, measured and published figures, seconds, checks."""
     all_levels = [levels(document) for document in documents]
     common = {n: x for n, x in all_levels[0].items() if {found[n] for found in all_levels} == {x}}
     names = [name for name in all_levels[0] if name not in common]
     common.pop("seed", None)
     if common:
-        console.print(Text(", ".join(map(" ".join, common.items()))), soft_wrap=True)
+        say(", ".join(map(" ".join, common.items())), console)
     cells = [[found[name] for name in names] for found in all_levels]
     parts = ("metrics", "published") if any(d["published"] for d in documents) else ("metrics",)
     responses, more = columns(documents[0]["responses"])
@@ -46,14 +46,14 @@ def print_results(documents: Sequence[Document], console: Console) -> None:
         failed = [check["name"] for check in document["checks"] if not check["ok"]]
         if failed:
             text = f"{document['trial']}: invalid: {', '.join(failed)}"
-            console.print(Text(text), soft_wrap=True)
+            say(text, console)
     if more:
         told = f"The report shows {more} more figures of links and routes."
-        console.print(Text(told), soft_wrap=True)
+        say(told, console)
     if any((document["metrics"].get("efficiency") or 0) > 1 for document in documents):
-        console.print(Text(ABOVE_ONE))
+        say(ABOVE_ONE, console, wrap=True)
     if said := replicates_that_are_none(documents):
-        console.print(Text(said), soft_wrap=True)
+        say(said, console)
 
 
 def columns(responses: Mapping[str, str]) -> tuple[Mapping[str, str], int]:

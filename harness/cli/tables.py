@@ -3,20 +3,67 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-from rich.console import Console, JustifyMethod
-from rich.table import Table
-from rich.text import Text
+from harness.host.plain import only_lines
+
+if TYPE_CHECKING:
+    from rich.console import Console, JustifyMethod
 
 MOST_FOLDED = 12  # what is longer than this is folded where there is no room
+PLAIN_WIDTH = 100
+
+
+@dataclass
+class Plain:
+    """Where only lines are read, in the place of rich's Console, whose import takes time."""
+
+    width: int = PLAIN_WIDTH
+
+    def console(self) -> Console:
+        """Rich's, for what has to be folded."""
+        from rich.console import Console
+
+        return Console(width=self.width)
+
+
+def of_stdout() -> Console | Plain:
+    """What a command prints its results with: as wide as a terminal."""
+    if only_lines(sys.stdout):
+        return Plain()
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH)
+
+
+def say(text: str, console: Console | Plain, *, wrap: bool = False) -> None:
+    """Print a line, however long it is, or with `wrap` as many lines as it needs."""
+    short = not wrap or (text.isascii() and len(text) <= console.width)
+    if isinstance(console, Plain) and text.isprintable() and short:
+        print(text)
+        return
+    from rich.text import Text
+
+    rich = console.console() if isinstance(console, Plain) else console
+    rich.print(Text(text), soft_wrap=not wrap)
+
+
+def cell_len(text: str) -> int:
+    """How many places a text takes in its line."""
+    if text.isascii():
+        return len(text)
+    from rich import cells
+
+    return cells.cell_len(text)
 
 
 def print_table(
     headings: Sequence[str],
     rows: Sequence[Sequence[str]],
-    console: Console,
+    console: Console | Plain,
     *,
     fold: int,
     left: Collection[int],
@@ -37,6 +84,18 @@ def print_table(
         widths.append(max(width, *map(len, heading.split())))
     console.width = max(console.width, sum(widths) + gap * (len(widths) - 1))
     widen(widths, natural, console.width - sum(widths) - gap * (len(widths) - 1))
+    lines = [headings, *rows]
+    if isinstance(console, Plain):
+        easy = all(text.isascii() and text.isprintable() for line in lines for text in line)
+        if easy and widths == natural and sum(widths) + gap * len(widths) <= console.width:
+            widths[-1] += gap  # as rich has it
+            for line in lines:
+                print((" " * gap).join(aligned(line, widths, left)))
+            return
+        console = console.console()
+    from rich.table import Table
+    from rich.text import Text
+
     grid = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
     for place, (heading, width) in enumerate(zip(headings, widths, strict=True)):
         justify: JustifyMethod = "left" if place in left else "right"
@@ -44,6 +103,14 @@ def print_table(
     for row in rows:
         grid.add_row(*map(Text, row))
     console.print(grid)
+
+
+def aligned(line: Sequence[str], widths: Sequence[int], left: Collection[int]) -> list[str]:
+    """The cells of a line of a table with their spaces."""
+    return [
+        text.ljust(width) if place in left else text.rjust(width)
+        for place, (text, width) in enumerate(zip(line, widths, strict=True))
+    ]
 
 
 def widen(widths: list[int], natural: Sequence[int], room: int) -> None:

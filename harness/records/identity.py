@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 
 from harness.host import paths
@@ -110,6 +110,21 @@ def libraries() -> list[str]:
     """What is used on the host to make something for a lab (workload/source.py: LIBRARIES)."""
     kinds = WORKLOADS.with_word("LIBRARIES")
     return sorted({name for kind in kinds for name in getattr(kind, "LIBRARIES", ())})
+
+
+def version(library: str) -> str:
+    """The version of an installed library, from its folder of metadata in Python's path.
+
+    importlib.metadata says the same, but its import takes a tenth of all imports of a command.
+    """
+    for folder in sys.path:
+        for found in Path(folder).glob(f"{library}-*.dist-info/METADATA"):
+            for line in found.read_text(encoding="utf-8").splitlines():
+                if line.startswith("Version: "):
+                    return line.removeprefix("Version: ").strip()
+    from importlib import metadata  # for a library that is installed in another way
+
+    return metadata.version(library)
 
 
 def unbooted(lab: str, clock: str = "real", kernel: Path | None = None) -> Lab:

@@ -6,14 +6,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from analysis import plotly_js
 from harness.api.arguments import LAST_FIRST_SEED
@@ -34,6 +32,7 @@ from harness.cli.options import (
     trust_kernels_option,
 )
 from harness.cli.result_table import json_line, print_results
+from harness.cli.tables import of_stdout
 from harness.design import shard as shards
 from harness.design.distinct import equal_plans, labels
 from harness.design.experiment import Port
@@ -331,4 +330,4 @@ def print_trials(campaign: CampaignRun, documents: dict[str, Any], as_json: bool
         for row in rows:
             click.echo(json.dumps(json_line(row)))
     elif rows:
-        print_results(rows, Console(width=None if sys.stdout.isatty() else 100))
+        print_results(rows, of_stdout())
