@@ -297,7 +297,7 @@ class Reading:
 
     def _limited(self, hint: Any, data: object, place: str) -> Any:
         kind, *limits = get_args(hint)
-        if OneOrMore() in limits and not isinstance(data, list | tuple):
+        if not isinstance(data, list | tuple) and any(type(x) is OneOrMore for x in limits):
             return (self.value(get_args(kind)[0], data, place),)
         try:
             found = self.value(kind, data, place)

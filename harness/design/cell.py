@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -474,4 +474,24 @@ def of_kind(registry: Registry, part: str, place: str, table: Mapping[str, Any])
         said = f"{place}.kind = {shown}: {choices(name, registry.kinds)}"
         vary = to_vary(f"{place}.kind", name)
         raise UsageError(f"{said}; {vary}" if vary else said) from error
-    return schema.from_json(kind, rest, place, defaults=True)
+    return read(kind, place, WrittenTable(rest))
+
+
+class WrittenTable:
+    """A table of an experiment, equal to others of the same text: many cells have the same."""
+
+    def __init__(self, content: Mapping[str, Any]) -> None:
+        self.content = content
+        self.text = repr(content)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WrittenTable) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+@lru_cache(maxsize=256)
+def read(kind: type, place: str, table: WrittenTable) -> Any:
+    """The instance of a table's kind, which nobody changes."""
+    return schema.from_json(kind, table.content, place, defaults=True)

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from plan.plan import Level
@@ -64,7 +65,8 @@ def check_different(place: str, levels: Sequence[Level]) -> None:
         found[key] = level
 
 
-def canonical(level: object) -> object:
+@lru_cache(maxsize=1024, typed=True)
+def canonical(level: Hashable) -> object:
     """What two levels have in common that are the same: 1, 1.0 and "1"; "EPD" and "epd"."""
     for kind in (int, float):
         try:
@@ -76,7 +78,7 @@ def canonical(level: object) -> object:
     return str(level).casefold()
 
 
-def same(one: object, other: object) -> bool:
+def same(one: Hashable, other: Hashable) -> bool:
     """Are two levels the same, whatever their case and whether 1 or 1.0?"""
     return canonical(one) == canonical(other)
 
