@@ -36,6 +36,9 @@ KILLED = re.compile(
 )
 # What it says before that where the host refused a program of the lab memory (ENOMEM).
 REFUSED = "Error flushing stub syscalls: 12"
+# The kernel would choose 6 MiB of tables for 4 GiB. A lab has some thousand names of files, which
+# are spread over all pages of a table: none would be zero.
+SMALL_TABLES = "dhash_entries=16384 ihash_entries=16384"
 MOST_AREAS = Path("/proc/sys/vm/max_map_count")
 
 
@@ -137,6 +140,7 @@ class UmlLab(SupervisedLab):
             f"root=none rootfstype=hostfs rootflags={HOST}/image/. ro init=/cellbed-init",
             "panic=-1 quiet norandmaps uml_dir=uml umid=lab",
             spec.kernel_words,
+            SMALL_TABLES,
             f"entropy-seed={spec.seed}",
             f"cellbed_repo={HOST}/repo/. cellbed_run={HOST}/run/.",
             f"cellbed_programs={HOST}/programs/.",
