@@ -16,13 +16,17 @@ MODULE = "cellbed_room"
 FILE = Path("/proc", MODULE)
 SYSCTLS = Path("/proc/sys/vm")
 # A trial may take as much memory before the kernel asks the module for more.
-FREE_MIB, FREE_MIB_PER_PAIR = 256, 2
+FREE_MIB, FREE_MIB_PER_PAIR = 128, 1
 # Less free memory wakes the thread that asks the module: so much is left for packets until it runs.
 EARLY_MIB = 64
 
 
-def give_back(pairs: int) -> tuple[int, int]:
+def give_back(pairs: int, *, files: bool = False) -> tuple[int, int]:
     """Give back what holds nothing now; without the module, nothing.
+
+    Args:
+        pairs: of the network.
+        files: also what programs have read of the image; they read again what they use.
 
     Returns:
         How many pages that hold nothing became holes, and of how many blocks of 4 MiB the module
@@ -34,7 +38,8 @@ def give_back(pairs: int) -> tuple[int, int]:
         prepare(memory_mib())
         modules.insert(MODULE)
     with FILE.open("r+b", buffering=0) as file:
-        file.write(str(FREE_MIB + FREE_MIB_PER_PAIR * pairs).encode())
+        words = [str(FREE_MIB + FREE_MIB_PER_PAIR * pairs), *(["files"] if files else [])]
+        file.write(" ".join(words).encode())
         file.seek(0)
         pages, blocks = file.read(48).split()
     return int(pages), int(blocks)

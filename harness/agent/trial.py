@@ -80,6 +80,8 @@ def run_trial(
     every_s = max(1, round(plan.workload.duration_s / MOST_NEWS))
 
     def advance(second: int) -> None:
+        if exact and second == 1:  # the workload's programs have started by then
+            room.give_back(plan.topology.pairs, files=True)
         if second % every_s:
             return
         log.refuse_complaints()

@@ -20,8 +20,12 @@
  *
  * Who reads a description that is a hole reads zeros: a page that is not free and on no list.
  * Nobody but a search through all pages does so, and it passes over such a page.
+ *
+ * The text may have the word "files" after the number. Then the programs also lose all pages that
+ * the kernel has read from files of the image for them, and read again those that they use.
  */
 #include <linux/bitmap.h>
+#include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/proc_fs.h>
@@ -43,8 +47,9 @@
 #define AT_ONCE		1024	/* pages that the host is asked about with one call */
 #define BLOCK_ORDER	MAX_PAGE_ORDER
 #define BLOCK_PAGES	(1UL << BLOCK_ORDER)
-/* What the module frees when the kernel runs short: enough for a burst of packets. */
-#define FREED_PAGES	(128UL << (20 - PAGE_SHIFT))
+/* What the module frees when the kernel runs short. */
+#define FREED_PAGES	(32UL << (20 - PAGE_SHIFT))
+#define IMAGE		"hostfs"
 
 /* Blocks that the module keeps, by the number of their first page over BLOCK_PAGES. */
 static unsigned long *kept;
@@ -154,10 +159,37 @@ static unsigned long ask(struct round *round, unsigned long first)
 	return pages;
 }
 
+/* The kernel holds free pages ready in lists of their own. These look as if they were in use. */
+static void give_back_ready(struct round *round, struct per_cpu_pages *ready)
+{
+	struct page *page;
+
+	for (int list = 0; list < NR_LOWORDER_PCP_LISTS; list++) {
+		list_for_each_entry(page, &ready->lists[list], pcp_list) {
+			unsigned long number = page_to_pfn(page);
+			unsigned long end = number + (1UL << (list / MIGRATE_PCPTYPES));
+
+			for (; number < end; number++) {
+				host(HOST_MINCORE, address_of(number), PAGE_SIZE,
+				     (unsigned long)round->present);
+				if (!(round->present[0] & 1))
+					continue;
+				round->hole = number;
+				round->hole_end = number + 1;
+				make_hole(round);
+			}
+		}
+	}
+}
+
 static void give_back(struct round *round)
 {
 	unsigned long first, pages, i;
+	struct zone *zones = NODE_DATA(0)->node_zones;
 
+	for (i = 0; i < MAX_NR_ZONES && !IS_ENABLED(CONFIG_PAGE_POISONING); i++)
+		if (populated_zone(&zones[i]))
+			give_back_ready(round, this_cpu_ptr(zones[i].per_cpu_pageset));
 	for (first = 0; first < max_mapnr; first += pages) {
 		pages = ask(round, first);
 		for (i = 0; i < pages; i++)
@@ -259,17 +291,61 @@ static bool host_tells(struct round *round)
 	return false;
 }
 
+/* Takes the pages of mapped files away from the programs, and drops those that nobody else uses.
+ * Files that are only read stay: their pages may be the data of packets.
+ */
+static void drop_mapped(struct super_block *super, void *unused)
+{
+	struct inode *inode, *last = NULL;
+
+	spin_lock(&super->s_inode_list_lock);
+	list_for_each_entry(inode, &super->s_inodes, i_sb_list) {
+		spin_lock(&inode->i_lock);
+		if (inode->i_state & (I_FREEING | I_WILL_FREE | I_NEW) ||
+		    !mapping_mapped(inode->i_mapping)) {
+			spin_unlock(&inode->i_lock);
+			continue;
+		}
+		__iget(inode);
+		spin_unlock(&inode->i_lock);
+		spin_unlock(&super->s_inode_list_lock);
+		unmap_mapping_range(inode->i_mapping, 0, 0, 0);
+		invalidate_mapping_pages(inode->i_mapping, 0, -1);
+		iput(last);
+		last = inode;
+		spin_lock(&super->s_inode_list_lock);
+	}
+	spin_unlock(&super->s_inode_list_lock);
+	iput(last);
+}
+
+static void drop_files(void)
+{
+	struct file_system_type *image = get_fs_type(IMAGE);
+
+	if (!image)
+		return;
+	iterate_supers_type(image, drop_mapped, NULL);
+	module_put(image->owner);
+}
+
 static ssize_t room_write(struct file *file, const char __user *from, size_t bytes, loff_t *at)
 {
 	struct round round = {};
 	unsigned long flags, free_mib;
-	int error = kstrtoul_from_user(from, bytes, 10, &free_mib);
+	char text[24] = "", word[8] = "";
 
-	if (error)
-		return error;
+	if (bytes >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, from, bytes))
+		return -EFAULT;
+	if (sscanf(text, "%lu %7s", &free_mib, word) < 1 || (*word && strcmp(word, "files")))
+		return -EINVAL;
 	round.present = kmalloc(AT_ONCE, GFP_KERNEL);
 	if (!round.present)
 		return -ENOMEM;
+	if (*word)
+		drop_files();
 	keep_blocks(free_mib << (20 - PAGE_SHIFT));
 	local_irq_save(flags);
 	if (host_tells(&round))

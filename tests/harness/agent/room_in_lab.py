@@ -9,7 +9,9 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, "/cellbed")
@@ -24,6 +26,8 @@ FOLDER = Path("/tmp/room")  # noqa: S108 (of the lab)
 FREE_MIB, FILLED_MIB = 128, 320
 BURSTS, BURST_MIB = 7, 40
 DELETE_MODULE = 176
+READ = Path(sys.executable)
+TABLE = re.compile(r"(\w+)[- ]cache hash table entries: (\d+)")
 SYSCTLS = ("dirty_bytes", "dirty_background_bytes", "watermark_scale_factor")
 
 
@@ -64,6 +68,30 @@ def is_same(mib: int) -> bool:
     return all((FOLDER / str(number)).read_bytes() == piece(number) for number in range(mib))
 
 
+def ready_pages() -> int:
+    """How many pages go back when a MiB, half of it zeros, has been freed: it is held ready."""
+    (FOLDER / "1").write_bytes(piece(1))
+    room.give_back(0)
+    (FOLDER / "1").unlink()
+    return room.give_back(0)[0]
+
+
+def mapped_kib() -> int:
+    """How much of the image this process has in its memory."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("RssFile:"))
+
+
+def hash_tables() -> dict[str, int]:
+    """How many entries the kernel has made room for at its boot, by the table's name."""
+    descriptor = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
+    said = []
+    with suppress(BlockingIOError):
+        while True:
+            said.append(os.read(descriptor, 8192).decode())
+    return {name: int(number) for name, number in TABLE.findall("".join(said))}
+
+
 def run() -> dict[str, object]:
     room.FREE_MIB, log = FREE_MIB, KernelLog()
     FOLDER.mkdir()
@@ -85,6 +113,11 @@ def run() -> dict[str, object]:
     for path in FOLDER.iterdir():
         path.unlink()
     result["third"] = room.give_back(0)
+    result |= {"ready": ready_pages(), "tables": hash_tables()}
+    result["mapped"], before = mapped_kib(), READ.read_bytes()
+    room.give_back(0, files=True)
+    result["mapped after"] = mapped_kib()
+    result["file content"] = READ.read_bytes() == before
     result |= {"failed": burst(), "blocks after bursts": kept_blocks()}
     try:
         log.refuse_complaints()

@@ -90,10 +90,27 @@ def test_freed_pages_go_back_and_can_be_used_again(found: dict[str, Any]) -> Non
 
 
 @pytest.mark.lab
+def test_free_pages_that_the_kernel_holds_ready_go_back(found: dict[str, Any]) -> None:
+    assert found["ready"] >= 0.9 * PAGES_PER_MIB / 2
+
+
+@pytest.mark.lab
+def test_a_program_reads_again_what_it_uses_of_the_image(found: dict[str, Any]) -> None:
+    assert found["mapped after"] < 0.7 * found["mapped"]
+    assert found["file content"]
+
+
+@pytest.mark.lab
 def test_no_packet_of_a_burst_wants_for_memory(found: dict[str, Any]) -> None:
     """More than is free, in bursts of pages for which the kernel may not wait."""
     assert found["failed"] == 0
     assert found["blocks after bursts"] < found["third"][1], "the bursts had no need of kept blocks"
+
+
+@pytest.mark.lab
+def test_the_tables_of_names_are_small(found: dict[str, Any]) -> None:
+    """Each page of a large table holds some name, so none would be zero."""
+    assert found["tables"]["Dentry"] == found["tables"]["Inode"] == 16384
 
 
 @pytest.mark.lab
