@@ -127,6 +127,8 @@ def run_trial(
             if schedule and source.begins_itself:
                 schedule.await_begin()
             source.run(advance)
+        if exact:
+            room.give_back(plan.topology.pairs)  # what was free at times counts until here
         emit("phase", trial=name, phase="state after")
         after = provenance.state(network)
         emit("phase", trial=name, phase="drain")

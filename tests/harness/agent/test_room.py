@@ -35,12 +35,25 @@ def test_the_kernel_is_told_what_it_took_from_its_free_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room, "SYSCTLS", tmp_path)
+    monkeypatch.setattr(room, "BACKING", tmp_path / "none")
     room.prepare({"MemTotal": 4096, "MemFree": 3900, "Active(file)": 40, "Inactive(file)": 60})
     said = {path.name: int(path.read_text()) for path in tmp_path.iterdir()}
     assert said == {
         "dirty_bytes": 800 << 20, "dirty_background_bytes": 400 << 20, "drop_caches": 3,
         "watermark_scale_factor": 156,  # 64 MiB of 4096
     }  # fmt: skip
+
+
+def test_less_of_a_file_of_the_image_is_read_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "SYSCTLS", tmp_path)
+    monkeypatch.setattr(room, "BACKING", tmp_path / "bdi")
+    for name in ("hostfs-1", "7:0"):
+        (tmp_path / "bdi" / name).mkdir(parents=True)
+    room.prepare({"MemTotal": 4096, "MemFree": 3900, "Active(file)": 40, "Inactive(file)": 60})
+    said = [str(path.relative_to(tmp_path)) for path in (tmp_path / "bdi").rglob("*_kb")]
+    assert said == ["bdi/hostfs-1/read_ahead_kb"]
 
 
 def built(folder: Path) -> None:
