@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import io
-import json
+import marshal
 import os
 import signal
 import subprocess
@@ -83,7 +83,7 @@ class SupervisedLab(Lab):
             terminal = self.spec.terminal
             try:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-IS", str(SUPERVISOR), json.dumps(told), *argv],
+                    [sys.executable, "-IS", str(SUPERVISOR), marshal.dumps(told).hex(), *argv],
                     stdin=subprocess.DEVNULL if terminal is None else terminal,
                     stdout=log if terminal is None else terminal,
                     stderr=log,

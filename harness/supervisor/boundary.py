@@ -14,16 +14,16 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
-import signal
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
-from typing import NamedTuple, NoReturn
 
 from harness.supervisor import syscalls
 from harness.supervisor.refused import refuse
-from harness.supervisor.syscalls import attach, copied_tree, mount, prctl, syscall
+from harness.supervisor.syscalls import SIGCHLD, SIGKILL, attach, copied_tree, mount, prctl, syscall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import NoReturn
 
 # CLONE_NEW*: user, mount, process, network, IPC, host name and control group.
 NEW_NAMESPACES = 0x10000000 | 0x20000 | 0x20000000 | 0x40000000 | 0x8000000 | 0x4000000 | 0x2000000
@@ -35,6 +35,8 @@ SHARED = READ_ONLY | NO_SUID | NO_DEVICES
 DEVICE = READ_ONLY | NO_SUID | NO_EXECUTION
 WRITABLE = NO_SUID | NO_DEVICES
 MEMORY = "/memory"
+# What the first process becomes to wait (lab/programs/first.c).
+FIRST = "host/programs/first"
 # The lab's memory is a file that may be as large, and has a little beside it.
 BESIDE_MIB = 64
 READY, LOST = b".", b"!"
@@ -52,7 +54,7 @@ class LostError(Exception):
     """
 
 
-class View(NamedTuple):
+class View:
     """What there is inside. No dataclass: its module would cost each lab 1.5 MiB.
 
     Attributes:
@@ -64,11 +66,19 @@ class View(NamedTuple):
         memory_mib: how large the lab's memory may become.
     """
 
-    run: str
-    given: Mapping[str, str]
-    asked: Sequence[str]
-    libraries: Sequence[str]
-    memory_mib: int
+    def __init__(
+        self,
+        run: str,
+        given: Mapping[str, str],
+        asked: Sequence[str],
+        libraries: Sequence[str],
+        memory_mib: int,
+    ) -> None:
+        self.run = run
+        self.given = given
+        self.asked = asked
+        self.libraries = libraries
+        self.memory_mib = memory_mib
 
 
 def start(view: View, command: Callable[[], NoReturn]) -> int:
@@ -83,7 +93,7 @@ def start(view: View, command: Callable[[], NoReturn]) -> int:
     ids = os.geteuid(), os.getegid()
     said, say = os.pipe()
     try:
-        pid = syscall(syscalls.CLONE, NEW_NAMESPACES | signal.SIGCHLD, 0, 0, 0, 0)  # as fork(2)
+        pid = syscall(syscalls.CLONE, NEW_NAMESPACES | SIGCHLD, 0, 0, 0, 0)  # as fork(2)
     except OSError as error:
         os.close(said)
         os.close(say)
@@ -110,7 +120,7 @@ def first_process(
     The command is not the first process itself, to which its own signals would do nothing.
     """
     try:
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        prctl(PR_SET_PDEATHSIG, SIGKILL)
         os.setsid()  # no signal to its group reaches the caller
         become_root(*ids)
         enter(view)
@@ -122,6 +132,10 @@ def first_process(
         if pid == 0:
             os.environ["TMPDIR"] = MEMORY
             command()
+        try:
+            os.execv(FIRST, [FIRST, str(pid)])
+        except OSError:  # a test may bring programs of its own
+            pass
         while True:
             ended, status = os.wait()
             if ended == pid:
@@ -129,8 +143,10 @@ def first_process(
                 os._exit(code if code >= 0 else 128 - code)
     except BaseException as error:  # noqa: BLE001 (nothing of the caller's is to run here)
         mark = LOST if isinstance(error, LostError) else b""
-        with suppress(OSError):
+        try:
             os.write(say, mark + str(error).encode(errors="replace"))
+        except OSError:
+            pass
     finally:
         os._exit(1)
 
@@ -142,7 +158,8 @@ def become_root(user: int, group: int) -> None:
         ("uid_map", f"0 {user} 1"),
         ("gid_map", f"0 {group} 1"),
     ):
-        Path("/proc/self", name).write_text(text)
+        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+            file.write(text)
 
 
 def enter(view: View) -> None:
@@ -222,8 +239,10 @@ def give_up_rights() -> None:
     """No capability, none to be had by executing anything, and no call that refused.py names."""
     resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
     for capability in range(CAPABILITIES):
-        with suppress(OSError):  # the host's kernel has not so many
+        try:
             prctl(PR_CAPBSET_DROP, capability)
+        except OSError:  # the host's kernel has not so many
+            pass
     prctl(PR_SET_SECUREBITS, ROOT_IS_NOBODY)
     header, none = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
     syscall(syscalls.CAPSET, bytes(header), bytes(none))

@@ -8,15 +8,11 @@ on another core that one has to be woken: a small trial took 1.9 s of processor 
 
 from __future__ import annotations
 
-import contextlib
+import _socket  # socket itself takes more memory
 import itertools
 import os
-import random
 import select
-import socket
 import time
-from pathlib import Path
-from typing import NamedTuple
 
 SIBLINGS = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
 PLACE = "\0cellbed-core-{}-{}"
@@ -25,12 +21,13 @@ BIRTH_S = 0.1  # a process that is being made is seen by then
 MOVE_S = 5.0  # how often a lab that shares its core looks for another
 
 
-class Place(NamedTuple):
+class Place:
     """A core, and how many labs have it before this one; it is kept by a socket's name."""
 
-    core: int
-    rank: int
-    name: socket.socket
+    def __init__(self, core: int, rank: int, name: _socket.socket) -> None:
+        self.core = core
+        self.rank = rank
+        self.name = name
 
 
 def wait(ends: list[int], pid: int, place: Place | None, allowed: list[int]) -> None:
@@ -58,10 +55,10 @@ def find_place(allowed: list[int], labs: int) -> Place | None:
     when the lab ends, whatever ends it. Labs of another network namespace are not seen;
     among cores that look equal chance decides, so that those do not all meet on one.
     """
-    cores = random.sample(allowed, len(allowed))
+    cores = sorted(allowed, key=lambda _: os.urandom(8))
     cores.sort(key=sibling_rank)
     for rank, core in itertools.product(range(labs), cores):
-        name = socket.socket(socket.AF_UNIX)
+        name = _socket.socket(_socket.AF_UNIX)
         try:
             name.bind(PLACE.format(core, rank))
         except OSError:
@@ -78,19 +75,23 @@ def move(pid: int, core: int) -> None:
         moved = False
         time.sleep(BIRTH_S)
         for one in descent(pid):
-            with contextlib.suppress(OSError):  # it has ended
+            try:
                 if os.sched_getaffinity(one) != {core}:
                     os.sched_setaffinity(one, {core})
                     moved = True
+            except OSError:  # it has ended
+                pass
 
 
 def descent(pid: int) -> list[int]:
     """A process, its children, and theirs."""
     parents = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError):
-            status = Path("/proc", name, "stat").read_bytes()
-            parents[int(name)] = int(status.rpartition(b")")[2].split()[1])
+        try:
+            with open(f"/proc/{name}/stat", "rb") as stat:
+                parents[int(name)] = int(stat.read().rpartition(b")")[2].split()[1])
+        except OSError:  # it has ended
+            pass
     found = [pid]
     for one in found:
         found += [child for child, parent in parents.items() if parent == one]
@@ -100,7 +101,8 @@ def descent(pid: int) -> list[int]:
 def sibling_rank(core: int) -> int:
     """Which hardware thread of its core this is: the second ones are taken after all first."""
     try:
-        return numbers(Path(SIBLINGS.format(core)).read_text()).index(core)
+        with open(SIBLINGS.format(core), encoding="ascii") as siblings:
+            return numbers(siblings.read()).index(core)
     except (OSError, ValueError):
         return 0
 

@@ -18,11 +18,13 @@ from __future__ import annotations
 import ctypes
 import errno
 import fcntl
-import socket
 import struct
-from collections.abc import Iterator, Sequence
 
 from harness.supervisor.syscalls import SECCOMP, syscall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 X86_64 = 0xC000003E
 X32_BIT = 0x40000000
@@ -35,7 +37,7 @@ ALLOW, REFUSE = 0x7FFF0000, 0x00030000  # SECCOMP_RET_ALLOW, SECCOMP_RET_TRAP
 NAMESPACES = 0x7E020080  # CLONE_NEW*, all of them
 CLONE3, CLONE, SOCKETPAIR, SETRLIMIT, PRLIMIT64, FCNTL = 435, 56, 53, 160, 302, 72
 LOCKS = [fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW, fcntl.F_SETLEASE]
-RLIMIT_CORE = 4
+RLIMIT_CORE, SOCK_STREAM = 4, 1
 # As arch/x86/entry/syscalls/syscall_64.tbl numbers them.
 NUMBERS = {
     "sockets": [41, 42, 43, 49, 50, 288],  # socket connect accept bind listen accept4
@@ -70,7 +72,8 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
 
 
-Instruction = tuple[int, int, int, int]
+if TYPE_CHECKING:
+    Instruction = tuple[int, int, int, int]
 
 
 def instructions() -> Iterator[Instruction]:
@@ -90,7 +93,7 @@ def instructions() -> Iterator[Instruction]:
     yield from when(CLONE, [*argument(0), (ANY_BIT, 0, 1, NAMESPACES)])
     # A pair is connected for good only where it is of streams.
     kind = (AND, 0, 0, 0xF)
-    yield from when(SOCKETPAIR, [*argument(1), kind, (EQUAL, 1, 0, socket.SOCK_STREAM)])
+    yield from when(SOCKETPAIR, [*argument(1), kind, (EQUAL, 1, 0, SOCK_STREAM)])
     # A core limit of 1 byte keeps the host's core dump helper away (core(5)); it stays.
     yield from when(SETRLIMIT, [*argument(0), (EQUAL, 0, 1, RLIMIT_CORE)])
     new_limit = [*argument(2), (EQUAL, 0, 2, 0), *argument(2, 4), (EQUAL, 1, 0, 0)]

@@ -6,6 +6,8 @@ from __future__ import annotations
 import ctypes
 import os
 
+SIGKILL, SIGTERM, SIGCHLD = 9, 15, 17
+
 AT_FDCWD = -100
 AT_EMPTY_PATH = 0x1000
 AT_RECURSIVE = 0x8000

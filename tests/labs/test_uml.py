@@ -224,7 +224,9 @@ def test_kill_9_ends_the_whole_lab(tmp_path: Path, killed: str) -> None:
         inside = wait_for_processes(folder, 5, 5)
         below = {parent: pid for pid, parent, _ in process_table() if pid in inside}
         supervisor = below[owner.pid]
-        kernel = below[below[supervisor]]
+        first = below[supervisor]
+        assert Path(f"/proc/{first}/cmdline").read_bytes().startswith(b"host/programs/first\0")
+        kernel = below[first]
         assert is_kernel(kernel)
         victims = {
             "owner": [owner.pid],

@@ -34,7 +34,7 @@ def start_lab(cores: set[int], until: ExitStack) -> int:
     os.sched_setaffinity(0, cores)
     place = supervisor.take_core(list(cores))
     assert place is not None
-    until.enter_context(place.name)
+    until.callback(place.name.close)
     [core] = os.sched_getaffinity(0)
     return core
 
