@@ -33,6 +33,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/swap.h>
+#include <mem.h>
 
 /* A thread of the host would write for the block device while interrupts are off. */
 #if IS_ENABLED(CONFIG_SMP) || IS_ENABLED(CONFIG_PREEMPTION) || IS_ENABLED(CONFIG_BLK_DEV_UBD)
@@ -40,11 +41,12 @@
 #endif
 
 /* Of the host's kernel (x86-64). */
-#define HOST_MINCORE	27
+#define HOST_LSEEK	8
+#define HOST_SEEK_DATA	3
+#define HOST_SEEK_HOLE	4
 #define HOST_MADVISE	28
 #define HOST_REMOVE	9	/* MADV_REMOVE */
 
-#define AT_ONCE		1024	/* pages that the host is asked about with one call */
 #define BLOCK_ORDER	MAX_PAGE_ORDER
 #define BLOCK_PAGES	(1UL << BLOCK_ORDER)
 /* What the module frees when the kernel runs short. */
@@ -58,11 +60,10 @@ static unsigned long kept_flags;	/* of the description of each of their pages */
 static struct shrinker *shrinker;
 
 struct round {
-	unsigned char *present;	/* of each page: bit 0, does the host hold it? */
 	unsigned long hole, hole_end;	/* page numbers; equal: no hole waits */
+	unsigned long next;	/* the page after that of the last look */
 	unsigned long free_end;	/* pages before this number belong to a free block */
 	unsigned long given;	/* pages */
-	bool gaps;
 };
 
 static long host(long number, unsigned long first, unsigned long second, unsigned long third)
@@ -91,16 +92,6 @@ static void make_hole(struct round *round)
 	round->hole = round->hole_end = 0;
 }
 
-/* The first page of a free block says how large the block is. */
-static bool is_free(struct round *round, unsigned long number)
-{
-	struct page *page = pfn_to_page(number);
-
-	if (number >= round->free_end && PageBuddy(page))
-		round->free_end = number + (1UL << page_private(page));
-	return number < round->free_end;
-}
-
 static bool is_kept(unsigned long number)
 {
 	return test_bit(number / BLOCK_PAGES, kept);
@@ -116,6 +107,33 @@ static bool describes_kept(unsigned long number)
 	       is_kept((at - all) / sizeof(struct page)) && is_kept(last);
 }
 
+/* The first page of a free block says how large the block is. A block may begin before its pages
+ * that the host holds. To read the descriptions of a kept block would fill their holes.
+ */
+static unsigned long free_block_end(struct round *round, unsigned long number)
+{
+	int order = number == round->next ? 0 : MAX_PAGE_ORDER;
+
+	if (is_kept(number))
+		return round_up(number + 1, BLOCK_PAGES);
+	for (; order >= 0; order--) {
+		unsigned long first = round_down(number, 1UL << order);
+		struct page *page = pfn_to_page(first);
+
+		if (PageBuddy(page) && first + (1UL << page_private(page)) > number)
+			return first + (1UL << page_private(page));
+	}
+	return 0;
+}
+
+static bool is_free(struct round *round, unsigned long number)
+{
+	if (number >= round->free_end)
+		round->free_end = free_block_end(round, number);
+	round->next = number + 1;
+	return number < round->free_end;
+}
+
 static bool holds_nothing(struct round *round, unsigned long number)
 {
 	/* A kernel that looks for writes to free pages has a pattern in them. */
@@ -124,19 +142,9 @@ static bool holds_nothing(struct round *round, unsigned long number)
 	return describes_kept(number) || !memchr_inv((void *)address_of(number), 0, PAGE_SIZE);
 }
 
+/* Looks at a page that the host holds. */
 static void look(struct round *round, unsigned long number)
 {
-	bool present = round->present[number % AT_ONCE] & 1;
-
-	/* To read the descriptions of a kept block would fill their holes. */
-	if (number % BLOCK_PAGES == 0 && is_kept(number))
-		round->free_end = number + BLOCK_PAGES;
-
-	/* Always ask is_free(): a block begins before its pages that the host holds. */
-	if (!present) {
-		is_free(round, number);
-		return;
-	}
 	if (!holds_nothing(round, number))
 		return;
 	if (number != round->hole_end) {
@@ -146,17 +154,14 @@ static void look(struct round *round, unsigned long number)
 	round->hole_end = number + 1;
 }
 
-/* Asks the host which pages it holds. Of a part with a gap, no page counts: the kernel has such. */
-static unsigned long ask(struct round *round, unsigned long first)
+/* The first page from `number` on that the host holds, or that it does not hold; or max_mapnr. */
+static unsigned long seek(unsigned long number, int what)
 {
-	unsigned long pages = min(max_mapnr - first, (unsigned long)AT_ONCE);
+	unsigned long long offset;
+	int file = phys_mapping(number << PAGE_SHIFT, &offset);
+	long found = host(HOST_LSEEK, file, offset, what);
 
-	if (host(HOST_MINCORE, address_of(first), pages << PAGE_SHIFT,
-		 (unsigned long)round->present)) {
-		memset(round->present, 0, pages);
-		round->gaps = true;
-	}
-	return pages;
+	return found < 0 ? max_mapnr : min((unsigned long)found >> PAGE_SHIFT, max_mapnr);
 }
 
 /* The kernel holds free pages ready in lists of their own. These look as if they were in use. */
@@ -170,9 +175,7 @@ static void give_back_ready(struct round *round, struct per_cpu_pages *ready)
 			unsigned long end = number + (1UL << (list / MIGRATE_PCPTYPES));
 
 			for (; number < end; number++) {
-				host(HOST_MINCORE, address_of(number), PAGE_SIZE,
-				     (unsigned long)round->present);
-				if (!(round->present[0] & 1))
+				if (seek(number, HOST_SEEK_DATA) != number)
 					continue;
 				round->hole = number;
 				round->hole_end = number + 1;
@@ -184,16 +187,17 @@ static void give_back_ready(struct round *round, struct per_cpu_pages *ready)
 
 static void give_back(struct round *round)
 {
-	unsigned long first, pages, i;
+	unsigned long number, i;
 	struct zone *zones = NODE_DATA(0)->node_zones;
 
 	for (i = 0; i < MAX_NR_ZONES && !IS_ENABLED(CONFIG_PAGE_POISONING); i++)
 		if (populated_zone(&zones[i]))
 			give_back_ready(round, this_cpu_ptr(zones[i].per_cpu_pageset));
-	for (first = 0; first < max_mapnr; first += pages) {
-		pages = ask(round, first);
-		for (i = 0; i < pages; i++)
-			look(round, first + i);
+	for (number = 0; (number = seek(number, HOST_SEEK_DATA)) < max_mapnr;) {
+		unsigned long end = seek(number, HOST_SEEK_HOLE);
+
+		for (; number < end; number++)
+			look(round, number);
 		make_hole(round);
 	}
 }
@@ -276,19 +280,10 @@ static unsigned long scan_kept(struct shrinker *self, struct shrink_control *con
 	return freed ?: SHRINK_STOP;
 }
 
-/* A host that does not tell a program which pages it holds says that it holds all. */
-static bool host_tells(struct round *round)
+/* A file system that does not tell a program of a file's holes says that the file has none. */
+static bool host_tells(void)
 {
-	unsigned long first, pages;
-
-	for (first = 0; first < max_mapnr; first += pages) {
-		round->gaps = false;
-		pages = ask(round, first);
-		for (unsigned long i = 0; !round->gaps && i < pages; i++)
-			if (!(round->present[i] & 1))
-				return true;
-	}
-	return false;
+	return seek(0, HOST_SEEK_HOLE) < max_mapnr;
 }
 
 /* Takes the pages of mapped files away from the programs, and drops those that nobody else uses.
@@ -341,17 +336,13 @@ static ssize_t room_write(struct file *file, const char __user *from, size_t byt
 		return -EFAULT;
 	if (sscanf(text, "%lu %7s", &free_mib, word) < 1 || (*word && strcmp(word, "files")))
 		return -EINVAL;
-	round.present = kmalloc(AT_ONCE, GFP_KERNEL);
-	if (!round.present)
-		return -ENOMEM;
 	if (*word)
 		drop_files();
 	keep_blocks(free_mib << (20 - PAGE_SHIFT));
 	local_irq_save(flags);
-	if (host_tells(&round))
+	if (host_tells())
 		give_back(&round);
 	local_irq_restore(flags);
-	kfree(round.present);
 	file->private_data = (void *)round.given;
 	return bytes;
 }
