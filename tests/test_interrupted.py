@@ -30,7 +30,7 @@ def test_ctrl_c_while_python_starts_is_answered() -> None:
 
 
 def test_ctrl_c_before_python_starts_is_answered(tmp_path: Path) -> None:
-    presses = tmp_path / "sed"  # ./cellbed calls it to read where its products are
+    presses = tmp_path / "awk"  # lab/paths calls it, to find where set-up's products are
     presses.write_text("#!/bin/sh\nkill -INT 0\n")
     presses.chmod(0o755)
     done = subprocess.run(

@@ -86,7 +86,8 @@ def print_table(
     widen(widths, natural, console.width - sum(widths) - gap * (len(widths) - 1))
     lines = [headings, *rows]
     if isinstance(console, Plain):
-        easy = all(text.isascii() and text.isprintable() for line in lines for text in line)
+        texts = [text for line in lines for text in line]
+        easy = all(x.isascii() and x.isprintable() and x == x.strip() for x in texts)
         if easy and widths == natural and sum(widths) + gap * len(widths) <= console.width:
             widths[-1] += gap  # as rich has it
             for line in lines:

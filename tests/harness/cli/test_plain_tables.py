@@ -10,7 +10,7 @@ import sys
 from contextlib import redirect_stdout
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -32,6 +32,7 @@ def tables(draw: st.DrawFn) -> tuple[list[str], list[list[str]], int, set[int], 
 
 
 @given(tables())
+@settings(max_examples=1000)
 def test_a_table(table: tuple[list[str], list[list[str]], int, set[int], int]) -> None:
     headings, rows, fold, left, width = table
     rich, plain = io.StringIO(), io.StringIO()
