@@ -12,9 +12,9 @@ FIRST, LAST = "mkdir -p cellbed ", "sed -E "
 
 def test_a_sealed_lab_mounts_its_share_as_the_image_mounts_one() -> None:
     init = (PROJECT / "lab" / "image" / "init").read_text(encoding="utf-8")
-    [line] = [line for line in init.splitlines() if "mount -t 9p" in line]
+    [line] = [line for line in init.splitlines() if "9p) echo" in line]
     _, kind, _, options = agent.SHARE
-    assert f"mount -t {kind} -o \"$4,{options}\" " in line
+    assert f" {kind} X-mount.mkdir,$4,{options}\"" in line
 
 
 def test_the_images_of_both_processors_are_made_alike() -> None:
