@@ -14,17 +14,7 @@ from tests.small import PROJECT
 CASES = {
     "supervisor": (
         ("harness.supervisor.boundary", "harness.supervisor.cores"),
-        {
-            "collections",
-            "contextlib",
-            "enum",
-            "json",
-            "pathlib",
-            "random",
-            "re",
-            "socket",
-            "typing",
-        },
+        {"collections", "contextlib", "enum", "json", "pathlib", "random", "socket", "typing"},
     ),
     "run": (("harness.cli.commands.run",), {"attr", "importlib.metadata", "rich"}),
 }
