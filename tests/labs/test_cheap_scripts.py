@@ -35,6 +35,7 @@ print("ofctl", *libraries("ovs-ofctl", "show", "s1"))
 for name in ("vsctl", "ofctl"):
     print(run(f"ovs-{name}", "--version").stdout.split(" (")[0])
 print(run("ovs-vsctl", "list-br").stdout.strip(), run("ovs-vsctl", "no-such").returncode)
+print(subprocess.check_output(["a", "list-br"], executable="/usr/bin/ovs-vsctl", text=True), end="")
 same("--timeout=5", "--db=ssl:127.0.0.1:6640", "show")
 same("--timeout=5", "--db=tcp:nowhere.example:6640", "show")
 for daemon in ("ovsdb-server", "ovs-vswitchd"):
@@ -48,6 +49,7 @@ ofctl libcrypto libunbound
 ovs-vsctl
 ovs-ofctl
 s1 1
+s1
 ovsdb-server True
 ovs-vswitchd True
 """

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #define PLACE "/usr/lib/cellbed/"
@@ -33,8 +34,10 @@ static int changes(const char *word)
 
 int main(int count, char **of_command)
 {
-	const char *slash = strrchr(of_command[0], '/');
-	const char *name = slash ? slash + 1 : of_command[0];
+	// The file that was started, as a shell would know it: of_command[0] may be any word.
+	const char *path = (const char *)getauxval(AT_EXECFN);
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
 	const char *folder = PLACE;
 	char program[256];
 
