@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import subprocess
 import sys
@@ -20,7 +20,8 @@ def test_addresses_are_fixed_where_it_is_asked_for(fixed: bool) -> None:
     control, owner = os.pipe()
     said, report = os.pipe()
     told = {"control": control, "report": report, "one_core": False, "view": None, "must": False}
-    argv = [sys.executable, "-IS", str(SUPERVISOR), json.dumps(told | {"fixed": fixed})]
+    words = marshal.dumps(told | {"fixed": fixed}).hex()
+    argv = [sys.executable, "-IS", str(SUPERVISOR), words]
     done = subprocess.run(
         [*argv, "/bin/cat", "/proc/self/personality"], capture_output=True, text=True, check=False,
         pass_fds=(control, report), start_new_session=True, timeout=60,
