@@ -12,10 +12,10 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-import sys
 from collections.abc import Sequence
 
 from tests.bench.cost.run import NEW, PR_SET_CHILD_SUBREAPER, Cost, command
+from tests.bench.cost.words import words
 
 PAGE = NEW / "docs" / "cluster.md"
 TABLE = re.compile(r"(?<=<!-- tests\.bench\.cost\.ask -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -56,4 +56,4 @@ def main(turns: int = 3) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, words(__doc__)))

@@ -24,6 +24,7 @@ from pathlib import Path
 from harness import events
 from tests.bench.cost.profile import CELL, EXPERIMENT
 from tests.bench.cost.run import NEW, only
+from tests.bench.cost.words import words
 
 TURNS = 3
 TRIALS = 3  # of which the first is left out
@@ -112,12 +113,12 @@ def cost(name: str, cores: Sequence[int], cell: Cell) -> tuple[float, float]:
 
 
 def main() -> None:
-    words = sys.argv[1:]
-    turns = int(words.pop(0)) if words and words[0].isdigit() else TURNS
+    typed = words(__doc__)
+    turns = int(typed.pop(0)) if typed and typed[0].isdigit() else TURNS
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         raise SystemExit("this needs two cores")
-    cell = Cell(words)
+    cell = Cell(typed)
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in NEIGHBOURS}
     for turn in range(turns):
         for name, of_name in found.items():

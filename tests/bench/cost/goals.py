@@ -5,8 +5,8 @@
 
 in the project's environment, after `./cellbed setup`. `wan` and `geo` also need Debian's g++ and
 libns3-dev. Each row is the median of N turns (five), with the smallest and the largest. Without
-ROWs, all rows but `thousand`, `web` and `cells`, which take minutes a turn. A quiet machine is
-yours to provide: the load before each turn is printed.
+ROWs, all rows but `cells`, `thousand`, `thousand-start` and `web`, which take minutes a turn. A
+quiet machine is yours to provide: the load before each turn is printed.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def cells() -> Cost:
 GOALS = {
     "geo": Goal("one GEO trial, command to table, over ns-3", "", 0.6, lambda: ratio("GEO")),
     "wan": Goal("one WAN trial, command to table, over ns-3", "", 0.25, lambda: ratio("WAN")),
-    "cells": Goal("72 cells, one seed, two cores, wall", "s", 110, lambda: cells().wall_s),
+    "cells": Goal("72 trials, one seed, two cores, wall", "s", 110, lambda: cells().wall_s),
     "start": Goal("command to the first virtual second, 100 pairs, wall", "s", 1.5,
                   lambda: trial(NEW, "GEO", "SACK").first_second_s),
     "thousand": Goal("1,000 pairs at 622 Mbit/s", "CPU s", 45, lambda: thousand().cpu_s),
@@ -73,7 +73,7 @@ GOALS = {
                            lambda: thousand().first_second_s),
     "mn": Goal("`./cellbed mn --topo tree,3 --test pingall`, wall", "s", 6,
                lambda: pingall().wall_s),
-    "web": Goal("web cell of 250,000 exchanges", "CPU s", 60, lambda: web().cpu_s),
+    "web": Goal("web trial of 250,000 exchanges", "CPU s", 60, lambda: web().cpu_s),
     "memory": Goal("memory of a WAN run", "MiB", 300, lambda: trial(NEW, "WAN", "SACK").memory_mib),
 }  # fmt: skip
 LONG = ("cells", "thousand", "thousand-start", "web")

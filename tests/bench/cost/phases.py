@@ -15,7 +15,6 @@ import json
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -24,6 +23,7 @@ from pathlib import Path
 
 from tests.bench.cost.profile import CELL, EXPERIMENT
 from tests.bench.cost.run import AS_USUAL, NEW, PR_SET_CHILD_SUBREAPER, only, reap_orphans, used_s
+from tests.bench.cost.words import words
 
 POLL_S = 0.01
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
@@ -151,4 +151,4 @@ def main(turns: str = "3", file: str = EXPERIMENT, *cell: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*words(__doc__))

@@ -14,7 +14,6 @@ import json
 import re
 import signal
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from harness.design import experiment, trials
 from harness.labs.base import Lab, LabSpec
 from harness.labs.session import session
 from harness.labs.supervised import SupervisedLab, process_table
+from tests.bench.cost.words import words
 
 EXPERIMENT = "studies/ubrplus_1998/ubrplus-www.toml"
 CELL = ("network=WAN", "flavor=SACK", "policy=EPD", "buffer=1")
@@ -33,14 +33,14 @@ SAMPLES_A_SECOND = 997
 SAMPLE = re.compile(r"^\s*(\d+)\s+([0-9a-f]+) (\S+).* \((.*)\)$")
 
 HOST, PROGRAMS, MODULES = "the host's kernel", "programs in the lab", "modules: the TCP flavors"
-OTHER = "the lab's kernel, what is left"
+OTHER = "the rest of the lab's kernel"
 # In the lab's kernel, by the names of its functions; the first that fits.
 LAYERS = {
     "the queue's programs (BPF)": r"_*bpf_|array_map_|htab_|cls_bpf|room$|bpf_prog",
     "Open vSwitch": r"_*ovs_|masked_flow|flow_lookup|key_extract|do_output|do_execute_act"
     r"|execute_|netdev_frame_hook|find_bucket|netdev_send|clone_execute",
     "queueing disciplines: delay, rate": r"netem|_*fq_|_*qdisc|_*tcf?_|tc_run|sch_|mall_|pfifo",
-    "cwnd, read by the agent": r"inet_diag|inet_sk_diag|tcp_diag|tcp_get_info|netlink",
+    "reading cwnd of four pairs": r"inet_diag|inet_sk_diag|tcp_diag|tcp_get_info|netlink",
     "TCP": r"_*tcp_|inet_csk|_*sk_|sock_|_*inet_|inet",
     "IP, devices, veth": r"_*ip_|ipv4|_*veth|_*netif|_*dev_|eth_|net_|napi|process_backlog"
     r"|fib_|_*dst_|enqueue_to|validate_xmit|neigh|skb_network_protocol|nf_|_*local_out",
@@ -137,7 +137,7 @@ def show(traffic: Traffic) -> None:
     total = sum(traffic.samples.values())
     print(
         f"{traffic.cpu_s:.2f} CPU s for {traffic.seconds} virtual s and {traffic.segments} segments"
-        f" offered to the queue, {total} samples\n"
+        f" that left the queue, {total} samples\n"
     )
     print("| layer | % | ns a segment |\n| --- | --- | --- |")
     for name, count in traffic.samples.most_common():
@@ -158,4 +158,4 @@ def main(file: str = EXPERIMENT, *cell: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*words(__doc__))
