@@ -42,6 +42,7 @@ def of_stdout() -> Console | Plain:
 def say(text: str, console: Console | Plain, *, wrap: bool = False) -> None:
     """Print a line, however long it is, or with `wrap` as many lines as it needs."""
     short = not wrap or (text.isascii() and len(text) <= console.width)
+    short = short and (len(text) <= console.width or not text.endswith(" "))  # rich takes them away
     if isinstance(console, Plain) and text.isprintable() and short:
         print(text)
         return

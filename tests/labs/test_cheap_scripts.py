@@ -105,6 +105,70 @@ first fork 60 1 1
 second fork 56 2 2
 third fork 56 3 3
 """
+# Each child joins a group when it is made, so only what it then takes counts for the limit.
+LIMITED = """
+import itertools, mmap, os
+
+PAGE, PAGES = 4096, 300
+numbers = itertools.count()
+
+def within(pages, what):
+    group = f"/sys/fs/cgroup/memory/{next(numbers)}"
+    os.mkdir(group)
+    with open(group + "/memory.limit_in_bytes", "w") as limit:
+        limit.write(str(pages * PAGE))
+    child = os.fork()
+    if not child:
+        try:
+            with open(group + "/tasks", "w") as tasks:
+                tasks.write(str(os.getpid()))
+            what()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitpid(child, 0)[1]
+
+def written(order):
+    memory = mmap.mmap(-1, PAGES * PAGE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    for page in order:
+        memory[page * PAGE] = 1
+    return memory
+
+def forks():
+    memory = written(range(PAGES))
+    for _ in range(4):
+        child = os.fork()
+        if not child:
+            os._exit(0)
+        os.waitpid(child, 0)
+        for page in range(PAGES):
+            memory[page * PAGE] = 2
+
+def least(order):
+    return next(n for n in range(PAGES, 2 * PAGES) if not within(n, lambda: written(order)))
+
+in_order, backward = least(range(PAGES)), least(range(PAGES - 1, -1, -1))
+print("limits differ by at most two pages", abs(in_order - backward) <= 2)
+ended = [within(pages, forks) for pages in range(PAGES, 2 * PAGES, 3)]
+print("forks", ended[0] != 0, ended[-1] == 0)
+"""
+LIMITED_SAID = """\
+limits differ by at most two pages True
+forks True True
+"""
+# A map that a program has not written to shows what the file has now, as Linux does elsewhere.
+PRIVATE = """
+import mmap, os
+
+PAGE, PAGES = 4096, 8
+file = os.open("private", os.O_RDWR | os.O_CREAT)
+os.write(file, b"o" * PAGE * PAGES)
+memory = mmap.mmap(file, PAGE * PAGES, mmap.MAP_PRIVATE)
+for page in range(4):
+    memory[page * PAGE] = 0
+os.pwrite(file, b"n" * PAGE * PAGES, 0)
+print("".join(chr(memory[page * PAGE + 1]) for page in range(PAGES)))
+"""
 
 
 def test_commands_that_ask_need_few_libraries_and_daemons_ask_less(tmp_path: Path) -> None:
@@ -117,3 +181,15 @@ def test_a_fault_and_a_fork_do_what_the_next_writes_need(tmp_path: Path) -> None
     write(tmp_path, {"faults.py": FAULTS})
     done = cellbed(tmp_path, "mininet", "faults.py")
     assert (done.returncode, done.stdout) == (0, FAULTS_SAID), done.stderr
+
+
+def test_a_limit_of_memory_is_what_a_program_needs_and_a_fork_may_fail(tmp_path: Path) -> None:
+    write(tmp_path, {"limited.py": LIMITED})
+    done = cellbed(tmp_path, "mininet", "limited.py")
+    assert (done.returncode, done.stdout) == (0, LIMITED_SAID), done.stderr
+
+
+def test_pages_of_a_file_that_is_written_are_not_copied_ahead(tmp_path: Path) -> None:
+    write(tmp_path, {"private.py": PRIVATE})
+    done = cellbed(tmp_path, "mininet", "private.py")
+    assert (done.returncode, done.stdout) == (0, "oooonnnn\n"), done.stderr

@@ -61,3 +61,16 @@ def test_a_compiled_module_has_the_hash_of_its_source(tmp_path: Path) -> None:
     environment = {"PYTHONHOME": str(image / "usr"), "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "2\n"
+
+
+def test_a_module_of_the_working_folder_is_not_imported(tmp_path: Path) -> None:
+    copy = tmp_path / "project"
+    (copy / "lab").mkdir(parents=True)
+    for name in ("strict", "compile"):
+        (copy / "lab" / name).write_bytes((PROJECT / "lab" / name).read_bytes())
+    (copy / "compileall.py").write_text("print('mine')\n")
+    (copy / "module.py").touch()
+    argv = ["bash", copy / "lab" / "compile", paths.image(), copy / "module.py"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+    assert (copy / "__pycache__").is_dir()

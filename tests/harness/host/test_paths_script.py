@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -69,6 +70,11 @@ def test_the_one_environment_tells_its_version(places: Places) -> None:
     assert not places.asked
 
 
+def test_an_environment_of_an_old_python_is_not_used(places: Places) -> None:
+    places.make("3.10", "python3.10")
+    assert places.ask()["environment"].endswith("-3.12")
+
+
 @pytest.mark.parametrize("interpreter", ["python3.13", "python"])
 def test_an_environment_of_another_python_is_not_used(places: Places, interpreter: str) -> None:
     """As after an upgrade of the machine, which leaves the environment without its packages."""
@@ -112,3 +118,17 @@ def test_a_key_is_a_hash_over_the_sums_of_the_recipe_s_files(places: Places) -> 
     )
     key = hashlib.sha256(lines.encode()).hexdigest()[:16]
     assert Path(places.ask()["image"]).name == f"image-{key}"
+
+
+def test_a_file_whose_name_sha256sum_would_change_is_refused(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    for name in ("bpf", "lab", "tcp-configs", "topology", "workload"):
+        shutil.copytree(PROJECT / name, project / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (project / "lab" / "vm" / "a\\b").touch()
+    done = subprocess.run(
+        [project / "lab" / "paths"], capture_output=True, text=True, check=False,
+        env={**os.environ, "CELLBED_CACHE": str(tmp_path / "cache")},
+    )  # fmt: skip
+    assert done.returncode == 3
+    [line] = done.stderr.splitlines()
+    assert line.endswith("has a backslash or a line break in its name; rename it")

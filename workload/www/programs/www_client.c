@@ -479,7 +479,9 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < trial.connection_count; i++)
 		watch(epoll, trial.connections[i].fd, i);
 	/* At the first use of a page, the kernel may read it from a disk, and in virtual time the
-	 * clock jumps during this wait. Locking prevents this, unless the user lacks the right. */
+	 * clock jumps during this wait. Locking prevents this, unless the user lacks the right. In a
+	 * `uml` lab, topology/room may take pages of the image away later; to read them again takes no
+	 * virtual time there. */
 	(void)mlockall(MCL_CURRENT);
 	choose_t0(&trial, &options, start_ns);
 	take_counters(&trial, 1);
