@@ -43,7 +43,8 @@ def tools(project: Path) -> subprocess.CompletedProcess[str]:
 def test_all_programs_are_made(project: Path) -> None:
     done = tools(project)
     assert done.returncode == 0, done.stderr
-    assert {path.name for path in (project / "output").iterdir()} == {Path(name).name for name in FOLDERS}
+    made = {path.name for path in (project / "output").iterdir()}
+    assert made == {Path(name).name for name in FOLDERS}
 
 
 @pytest.mark.parametrize(

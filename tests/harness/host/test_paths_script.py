@@ -122,8 +122,9 @@ def test_a_key_is_a_hash_over_the_sums_of_the_recipe_s_files(places: Places) -> 
 
 def test_a_file_whose_name_sha256sum_would_change_is_refused(tmp_path: Path) -> None:
     project = tmp_path / "project"
+    compiled = shutil.ignore_patterns("__pycache__")
     for name in ("bpf", "lab", "tcp-configs", "topology", "workload"):
-        shutil.copytree(PROJECT / name, project / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(PROJECT / name, project / name, ignore=compiled)
     (project / "lab" / "vm" / "a\\b").touch()
     done = subprocess.run(
         [project / "lab" / "paths"], capture_output=True, text=True, check=False,
