@@ -30,7 +30,7 @@ NEW = Path(__file__).resolve().parents[3]
 # The experiment, by its place in this tree and in older ones.
 PLACES = ("studies/ubrplus_1998/ubrplus-www.toml", "experiments/ubrplus-www.toml")
 POLL_S = 0.02
-MEMORY_POLL_S = 0.5
+MEMORY_POLL_S = 0.1
 PR_SET_CHILD_SUBREAPER = 36
 TURNS = 5
 # Who forbids it compiles all of Python's modules anew for each command.
