@@ -171,25 +171,24 @@ print("".join(chr(memory[page * PAGE + 1]) for page in range(PAGES)))
 """
 
 
+def check(folder: Path, script: str, said: str) -> None:
+    """Run the script in a lab; it must print this."""
+    write(folder, {"script.py": script})
+    done = cellbed(folder, "mininet", "script.py")
+    assert (done.returncode, done.stdout) == (0, said), done.stderr
+
+
 def test_commands_that_ask_need_few_libraries_and_daemons_ask_less(tmp_path: Path) -> None:
-    write(tmp_path, {"commands.py": COMMANDS})
-    done = cellbed(tmp_path, "mininet", "commands.py")
-    assert (done.returncode, done.stdout) == (0, COMMANDS_SAID), done.stderr
+    check(tmp_path, COMMANDS, COMMANDS_SAID)
 
 
 def test_a_fault_and_a_fork_do_what_the_next_writes_need(tmp_path: Path) -> None:
-    write(tmp_path, {"faults.py": FAULTS})
-    done = cellbed(tmp_path, "mininet", "faults.py")
-    assert (done.returncode, done.stdout) == (0, FAULTS_SAID), done.stderr
+    check(tmp_path, FAULTS, FAULTS_SAID)
 
 
 def test_a_limit_of_memory_is_what_a_program_needs_and_a_fork_may_fail(tmp_path: Path) -> None:
-    write(tmp_path, {"limited.py": LIMITED})
-    done = cellbed(tmp_path, "mininet", "limited.py")
-    assert (done.returncode, done.stdout) == (0, LIMITED_SAID), done.stderr
+    check(tmp_path, LIMITED, LIMITED_SAID)
 
 
 def test_pages_of_a_file_that_is_written_are_not_copied_ahead(tmp_path: Path) -> None:
-    write(tmp_path, {"private.py": PRIVATE})
-    done = cellbed(tmp_path, "mininet", "private.py")
-    assert (done.returncode, done.stdout) == (0, "oooonnnn\n"), done.stderr
+    check(tmp_path, PRIVATE, "oooonnnn\n")
