@@ -23,7 +23,6 @@ DIGITS = 16
 # Processors other than x86-64, as lab/paths begins the names of their products, and what set-up
 # is told to make them.
 OPTIONS = {"": "", "arm64": "--vm --arch arm64"}
-PIECE_BYTES = 1 << 17
 # What ./cellbed was told when it asked. A child of this process may be another checkout's.
 TOLD = os.environ.pop("CELLBED_PLACES", "")
 
@@ -53,10 +52,9 @@ def content(*files: Path) -> str:
     try:
         for path in sorted(files):
             found.update(f"{path.name} {path.stat().st_size}\n".encode())
-            with path.open("rb", buffering=0) as stream:
-                # In pieces: a kernel has 9 MB, and all of them at once cost new memory.
-                while piece := stream.read(PIECE_BYTES):
-                    found.update(piece)
+            # In pieces: a kernel has 9 MB, and all of them at once cost new memory.
+            with path.open("rb") as stream:
+                hashlib.file_digest(stream, lambda: found)
     except FileNotFoundError:
         return ABSENT
     return found.hexdigest()[:DIGITS]

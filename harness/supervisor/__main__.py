@@ -3,7 +3,7 @@
 
 Usage: python -IS harness/supervisor/__main__.py TOLD COMMAND...
 
-TOLD is an object as marshal(3) writes it, in hexadecimal digits:
+TOLD is a dictionary as Python's marshal writes it, in hexadecimal digits:
     control   descriptor of a pipe of which the owner holds the other end; it closes when the
               owner closes it or is killed. An owner that closes it first writes a byte
     report    descriptor of a pipe for one line: "" when the lab is in its boundary, else why not,
